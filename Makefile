@@ -1,0 +1,24 @@
+# ./setup does the work; this file only gives its commands the names that people try first.
+# Arguments: make demo ARGS="--pages 50"
+.PHONY: help setup demo test check bench clean
+
+help:
+	@./setup help
+
+setup:
+	@./setup
+
+demo:
+	@./setup demo $(ARGS)
+
+test:
+	@./setup test $(ARGS)
+
+check:
+	@./setup check
+
+bench:
+	@./setup bench $(ARGS)
+
+clean:
+	@./setup clean

@@ -1,0 +1,55 @@
+"""Wires the parts together. The only file that knows all of them."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+from tarantella.domain.strategy import STRATEGIES
+from tarantella.engine.attempt import Tools
+from tarantella.engine.taster import Taster
+from tarantella.engine.visit import DirectVisitor
+from tarantella.engine.worker import Worker, WorkerSettings
+from tarantella.fetchers import FETCHERS
+from tarantella.fetchers.guard import Guard
+from tarantella.fetchers.robots import Robots
+from tarantella.services.app import App
+from tarantella.services.python import scrape, scrape_async
+from tarantella.settings import Settings, load
+from tarantella.store import schema
+from tarantella.store.database import Database
+
+__all__ = ["make_tools", "open_app", "scrape", "scrape_async"]
+
+
+def open_app(settings: Settings | None = None, *, data_dir: Path | None = None) -> App:
+    """The application on one data directory, created or brought up to date if need be."""
+    settings = settings or load(data_dir=data_dir)
+    schema.prepare(settings.database_path)
+    database = Database(settings.database_path)
+
+    def make_worker(tools: Tools, only_run: str | None) -> Worker:
+        worker = WorkerSettings(
+            folder=settings.workers_dir,
+            max_running=settings.max_concurrent_tasks,
+            slots=settings.engine_slots,
+            only_run=only_run,
+            drain_seconds=settings.drain_seconds,
+        )
+        return Worker(database, tools, worker)
+
+    return App(settings, database, make_tools, make_worker, socket.gethostname())
+
+
+def make_tools() -> Tools:
+    """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
+    guard = Guard()
+    fetchers = {name: make(guard) for name, make in FETCHERS.items()}
+    taster = Taster()
+    return Tools(
+        visitors={name: DirectVisitor(fetcher) for name, fetcher in fetchers.items()},
+        taster=taster,
+        robots=Robots(fetchers["http"]),
+        strategies={name: STRATEGIES[name] for name in fetchers},
+        closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
+    )

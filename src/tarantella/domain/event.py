@@ -1,0 +1,41 @@
+"""One line of a run's history."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Level(StrEnum):
+    INFO = "info"
+    WARN = "warn"
+    ERROR = "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A short sentence for people and its facts for machines."""
+
+    message: str
+    level: Level = Level.INFO
+    meta: Mapping[str, Any] = field(default_factory=dict)
+
+
+RUN_CREATED = "Run created"
+RUN_STARTED = "Run started"
+RUN_COMPLETED = "Run completed"
+RUN_FAILED = "Run failed"
+RUN_PAUSED = "Run paused"
+RUN_RESUMED = "Run resumed"
+RUN_CANCELLED = "Run cancelled"
+RUN_REQUEUED = "Run requeued"
+STRATEGY_ESCALATED = "Strategy escalated"
+RETRY_SCHEDULED = "Retry scheduled"
+PAGE_FAILED = "Page failed"
+HOST_WAITS = "Host asked us to wait"
+BREAKER_OPENED = "Breaker opened"
+BREAKER_CLOSED = "Breaker closed"
+MAX_PAGES_REACHED = "Page limit reached"
+DEADLINE_REACHED = "Deadline reached"

@@ -1,0 +1,100 @@
+"""What an attempt led to. Work returns an outcome; the settle alone turns outcomes into state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from tarantella.domain.breaker import Breaker
+from tarantella.domain.event import Event
+from tarantella.domain.page import Page, PageState
+
+
+class Link(NamedTuple):
+    """A page that was found and belongs to the run."""
+
+    url: str
+    fingerprint: str
+    lane: str
+    depth: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Links that were found and don't belong to the run: how many, and what some of them look like."""
+
+    count: int
+    samples: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at a page, as `explain` will tell it."""
+
+    strategy: str
+    started_at: float
+    elapsed_ms: int
+    decision: str
+    status: int | None = None
+    bytes: int = 0
+    failure: str | None = None
+    detail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A redirect led the page to another lane: same identity, new address."""
+
+    url: str
+    lane: str
+    hops: int
+    cookies: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A response kept for later extraction, compressed."""
+
+    content_type: str
+    compressed: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """All that one page's attempt changes, to be stored together or not at all."""
+
+    page: Page
+    state: PageState
+    attempt: Attempt | None = None
+    reason: str | None = None
+    detail: str | None = None
+    charged: bool = False
+    next_at: float | None = None
+    strategy: str | None = None
+    move: Move | None = None
+    status: int | None = None
+    final_url: str | None = None
+    final_fingerprint: str | None = None
+    records: tuple[str, ...] = ()
+    body: Body | None = None
+    links: Sequence[Link] = ()
+    refused: Mapping[str, Refused] = field(default_factory=dict)
+    events: tuple[Event, ...] = ()
+    root: str | None = None
+
+    @property
+    def weight(self) -> int:
+        """Roughly how many bytes it holds in memory until it is settled."""
+        body = len(self.body.compressed) if self.body else 0
+        return 1_000 + sum(map(len, self.records)) + 200 * len(self.links) + body
+
+
+@dataclass(frozen=True, slots=True)
+class LaneNews:
+    """What an owner learned of its lane's host since it last said so."""
+
+    lane: str
+    not_before: float
+    breaker: Breaker
+    clean: bool

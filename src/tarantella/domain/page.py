@@ -1,0 +1,73 @@
+"""A page: one URL within a run, and the reasons for which it can be passed over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class PageState(StrEnum):
+    PENDING = "pending"
+    DONE = "done"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+
+
+PAGE_TRANSITIONS: Mapping[PageState, frozenset[PageState]] = {
+    PageState.PENDING: frozenset({PageState.DONE, PageState.FAILED, PageState.SKIPPED}),
+    # Only retry-failed takes a page back.
+    PageState.FAILED: frozenset({PageState.PENDING}),
+    PageState.SKIPPED: frozenset({PageState.PENDING}),
+    PageState.DONE: frozenset(),
+}
+
+
+class Skip(StrEnum):
+    """Why a page was passed over."""
+
+    ROBOTS = "robots"
+    ROBOTS_UNREACHABLE = "robots_unreachable"
+    SCOPE = "scope"
+    MAX_PAGES = "max_pages"
+    DUPLICATE = "duplicate"
+    CONTENT_TYPE = "content_type"
+    DEADLINE = "deadline"
+    CANCELLED = "cancelled"
+    HOST_DOWN = "host_down"
+    PROXY_DOWN = "proxy_down"
+
+
+# These leave something undone that the user asked for; the others are what the user would want.
+INCOMPLETE_SKIPS = frozenset({Skip.ROBOTS_UNREACHABLE, Skip.DEADLINE, Skip.CANCELLED, Skip.HOST_DOWN, Skip.PROXY_DOWN})
+
+SKIP_IN_WORDS: Mapping[Skip, str] = {
+    Skip.ROBOTS: "robots.txt asks crawlers to stay away",
+    Skip.ROBOTS_UNREACHABLE: "robots.txt could not be read, three times",
+    Skip.SCOPE: "it leads out of the scope of the run",
+    Skip.MAX_PAGES: "the limit of pages was reached",
+    Skip.DUPLICATE: "another page already has this address",
+    Skip.CONTENT_TYPE: "it is not a document",
+    Skip.DEADLINE: "the run's time was up",
+    Skip.CANCELLED: "the run was cancelled",
+    Skip.HOST_DOWN: "the host did not answer, three probes in a row",
+    Skip.PROXY_DOWN: "no proxy worked for ten minutes",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A pending page as its lane's owner took it."""
+
+    id: int
+    run_id: str
+    fingerprint: str
+    lane: str
+    url: str
+    depth: int
+    tries: int
+    charged: int
+    strategy: str
+    hops: int
+    is_start: bool
+    cookies: Mapping[str, str] | None

@@ -1,0 +1,76 @@
+"""Which of the links that are found belong to a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import translate
+from functools import lru_cache
+from typing import Any
+
+from tarantella.domain.url import Url
+
+
+class ScopeKind(StrEnum):
+    HOST = "host"
+    DOMAIN = "domain"
+    PATH = "path"
+    ANY = "any"
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """A start address and its neighbourhood, narrowed by patterns over whole addresses."""
+
+    kind: ScopeKind
+    roots: frozenset[str]
+    include: re.Pattern[str] | None
+    exclude: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str]) -> Scope:
+        return cls(kind, frozenset(_territory(kind, url) for url in roots), _either(include), _either(exclude))
+
+    def contains(self, url: Url) -> bool:
+        if self.include is not None and not self.include.match(url.href):
+            return False
+        if self.exclude is not None and self.exclude.match(url.href):
+            return False
+        if self.kind is ScopeKind.ANY:
+            return True
+        if self.kind is ScopeKind.PATH:
+            return any(url.href.startswith(root) for root in self.roots)
+        return _territory(self.kind, url) in self.roots
+
+
+def _territory(kind: ScopeKind, url: Url) -> str:
+    if kind is ScopeKind.HOST:
+        return f"{url.host}:{url.port}" if url.port not in (80, 443) else url.host
+    if kind is ScopeKind.DOMAIN:
+        return registrable_domain(url.host)
+    if kind is ScopeKind.PATH:
+        return url.href.partition("?")[0].rpartition("/")[0] + "/"
+    return ""
+
+
+def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:
+    # Shell patterns, not regular expressions: they can't be made to backtrack for ever.
+    return re.compile("|".join(translate(pattern) for pattern in patterns)) if patterns else None
+
+
+@lru_cache(maxsize=4096)
+def registrable_domain(host: str) -> str:
+    """The part of a host name that somebody registered: `news.example.co.uk` → `example.co.uk`."""
+    if host.startswith("[") or host.replace(".", "").isdigit():
+        return host
+    found: str | None = _public_suffixes().privatesuffix(host)
+    return found or host
+
+
+@lru_cache(maxsize=1)
+def _public_suffixes() -> Any:
+    from publicsuffixlist import PublicSuffixList
+
+    return PublicSuffixList()

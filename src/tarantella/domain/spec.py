@@ -1,0 +1,141 @@
+"""What a run should do: the snapshot of its inputs that never changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from ipaddress import ip_network
+from typing import Any, Self
+
+from tarantella.domain.backoff import Backoff
+from tarantella.domain.errors import InvalidInput
+from tarantella.domain.run import Priority
+from tarantella.domain.scope import ScopeKind
+
+TEXT_MODES = ("fast", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A value wanted from each page: the text of what a CSS selector finds, or one of its attributes."""
+
+    name: str
+    css: str
+    attr: str | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """`name=css` or `name=css@attr`: split at the first `=` and the last `@`."""
+        name, equals, rest = text.partition("=")
+        css, at, attr = rest.rpartition("@")
+        if not at or "]" in attr:
+            css, attr = rest, ""
+        name, css, attr = name.strip(), css.strip(), attr.strip()
+        if not equals or not name or not css or (at and not attr and css != rest.strip()):
+            raise InvalidInput(
+                f"{text!r} is not a field.", remedy="Write name=css or name=css@attribute, as in 'price=.price'.", field="field"
+            )
+        return cls(name, css, attr or None)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """What a run needs and nobody may see."""
+
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: tuple[Mapping[str, str], ...] = ()
+    proxy: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """Everything a run was asked to do, with the default for what wasn't said."""
+
+    urls: tuple[str, ...] = ()
+    depth: int | None = 1
+    max_pages: int = 10_000
+    concurrency: int = 10
+    per_host: int = 8
+    delay: float = 0.0
+    deadline_seconds: float | None = None
+    attempts: int = 3
+    backoff: Backoff = Backoff()
+    scope: ScopeKind = ScopeKind.HOST
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    obey_robots: bool = True
+    user_agent: str | None = None
+    ca_file: str | None = None
+    allow_networks: tuple[str, ...] = ()
+    connect_timeout: float = 10.0
+    total_timeout: float = 20.0
+    max_body: int = 20_000_000
+    max_decoded: int = 50_000_000
+    text: str = "fast"
+    fields: tuple[Field, ...] = ()
+    keep_bodies: bool = False
+    partial_ok: bool = True
+    durable: bool = False
+    strategy: str = "http"
+    priority: Priority = Priority.MEDIUM
+    secrets: Secrets = Secrets()
+
+    def __post_init__(self) -> None:
+        for name, low, high in _BOUNDS:
+            value = getattr(self, name)
+            if value is not None and not (low <= value <= high):
+                raise InvalidInput(
+                    f"{name} is {value}, which is not between {low} and {high}.", field=name, remedy="Choose a value in that range."
+                )
+        if self.text not in TEXT_MODES:
+            raise InvalidInput(f"text is {self.text!r}.", field="text", remedy=f"Choose one of {', '.join(TEXT_MODES)}.")
+        if len({wanted.name for wanted in self.fields}) < len(self.fields):
+            raise InvalidInput("Two fields have the same name.", field="fields", remedy="Give each its own.")
+        for network in self.allow_networks:
+            try:
+                ip_network(network, strict=False)
+            except ValueError:
+                raise InvalidInput(
+                    f"{network!r} is not a network.", field="allow_networks", remedy="Write it like 10.0.0.0/8 or ::1/128."
+                ) from None
+
+    def to_json(self) -> dict[str, Any]:
+        """The snapshot without its secrets and its start URLs, which are pages."""
+        data = asdict(self)
+        del data["secrets"], data["urls"]
+        return data
+
+    def secrets_json(self) -> dict[str, Any]:
+        return asdict(self.secrets)
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any], secrets: Mapping[str, Any] | None = None) -> Self:
+        known = {f.name for f in fields(cls)}
+        values = {name: value for name, value in data.items() if name in known}
+        for name in ("include", "exclude", "allow_networks"):
+            values[name] = tuple(values.get(name, ()))
+        values["fields"] = tuple(Field(**wanted) for wanted in values.get("fields", ()))
+        values["backoff"] = Backoff(**values["backoff"])
+        values["scope"] = ScopeKind(values["scope"])
+        values["priority"] = Priority(values["priority"])
+        if secrets:
+            values["secrets"] = Secrets(secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"])
+        return cls(**values)
+
+    def without_secrets(self) -> Self:
+        return replace(self, secrets=Secrets())
+
+
+_BOUNDS: tuple[tuple[str, float, float], ...] = (
+    ("depth", 1, 1_000_000),
+    ("max_pages", 1, 100_000_000),
+    ("concurrency", 1, 1_000),
+    ("per_host", 1, 1_000),
+    ("delay", 0.0, 3_600.0),
+    ("deadline_seconds", 0.001, 366 * 86_400.0),
+    ("attempts", 1, 100),
+    ("connect_timeout", 0.01, 600.0),
+    ("total_timeout", 0.01, 3_600.0),
+    ("max_body", 1, 2**40),
+    ("max_decoded", 1, 2**40),
+)

@@ -1,0 +1,27 @@
+"""How a page can be fetched. A strategy is data, so that a new one needs no change elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """One way to fetch: its name, its relative cost, and where a refused page goes next."""
+
+    name: str
+    cost: int
+    renders: bool = False
+    escalates_to: str | None = None
+
+
+HTTP = Strategy("http", cost=1, escalates_to="browser")
+
+STRATEGIES: Mapping[str, Strategy] = {HTTP.name: HTTP}
+
+
+def next_strategy(current: str, available: Mapping[str, Strategy]) -> str:
+    """Where a refused page goes: up the ladder if that rung is there, otherwise the same again."""
+    target = available[current].escalates_to
+    return target if target is not None and target in available else current

@@ -1,0 +1,38 @@
+"""How many requests a host can take at a time, learned from how fast it answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+# Below this, an answer is quick whatever the host's best was.
+QUICK = 0.25
+SLOWDOWN = 3.0
+SMOOTHING = 0.1
+EASE_OFF = 0.7
+
+
+@dataclass(frozen=True, slots=True)
+class Throttle:
+    """Starts with one slot, adds one with every quick answer, gives some back when answers become slow."""
+
+    limit: int
+    slots: float = 1.0
+    best: float | None = None
+    usual: float | None = None
+
+    def after_success(self, latency: float) -> Throttle:
+        best = latency if self.best is None else min(self.best, latency)
+        usual = latency if self.usual is None else self.usual + SMOOTHING * (latency - self.usual)
+        if usual <= max(QUICK, SLOWDOWN * best):
+            slots = min(float(self.limit), self.slots + 1)
+        else:
+            # One step back for each round of slots, so that one slow page doesn't empty them.
+            slots = max(1.0, self.slots - 1 / self.slots)
+        return Throttle(self.limit, slots, best, usual)
+
+    def after_trouble(self) -> Throttle:
+        """An error is never a reason to go faster."""
+        return replace(self, slots=max(1.0, self.slots * EASE_OFF))
+
+    def limited_to(self, limit: int) -> Throttle:
+        return self if limit == self.limit else replace(self, limit=limit, slots=min(self.slots, float(limit)))

@@ -1,0 +1,146 @@
+"""Addresses: parsed once, as browsers do, and told apart by what they mean rather than how they are written."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import blake2b
+from urllib.parse import unquote_plus
+
+import ada_url
+
+from tarantella.domain.errors import InvalidInput
+
+MAX_LENGTH = 8_192
+SCHEMES = frozenset({"http", "https"})
+
+# Parameters that say where a visitor came from or who they are; the page is the same without them.
+NOISE_PARAMETERS = frozenset(
+    "gclid dclid fbclid msclkid yclid igshid mc_cid mc_eid _ga _gl ref_src phpsessid jsessionid aspsessionid "
+    "sessionid session_id sid zenid cftoken cfid".split()
+)
+SECRET_PARAMETERS = frozenset(
+    "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd auth "
+    "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
+)
+_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
+_USERINFO = re.compile(r"(?<=//)[^/@?#\s]+@")
+_HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
+_HOST_AND_PORT = re.compile(r"^[^/?#@]+:\d{1,5}(?:[/?#]|$)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """An address that can be fetched: without fragment, without credentials."""
+
+    href: str
+    scheme: str
+    host: str
+    port: int
+
+    @property
+    def origin(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+    @property
+    def lane(self) -> str:
+        """Where a page with this address waits: its host, whatever the port."""
+        return self.host
+
+
+class Unfetchable(InvalidInput):
+    """An address that no strategy could fetch, with a short reason that can be counted."""
+
+    code = "invalid_url"
+
+    def __init__(self, reason: str, message: str, *, remedy: str | None = None) -> None:
+        super().__init__(message, remedy=remedy, field="url")
+        self.reason = reason
+
+
+def resolve(reference: str, base: str | None = None) -> Url:
+    """The address a browser would go to for this reference found at base."""
+    parsed = _parse(reference, base)
+    scheme = parsed.protocol[:-1]
+    if scheme not in SCHEMES:
+        raise Unfetchable("scheme", f"{shown(reference)} is not http or https.")
+    if not parsed.hostname:
+        raise Unfetchable("malformed", f"{shown(reference)} names no host.")
+    if parsed.username or parsed.password:
+        parsed.username = ""
+        parsed.password = ""
+    if parsed.hash or parsed.href.endswith("#"):
+        parsed.hash = ""
+    port = int(parsed.port) if parsed.port else (443 if scheme == "https" else 80)
+    return Url(href=parsed.href, scheme=scheme, host=parsed.hostname.rstrip(".").lower(), port=port)
+
+
+def _parse(reference: str, base: str | None = None) -> ada_url.URL:
+    if len(reference) > MAX_LENGTH:
+        raise Unfetchable("too_long", f"An address of {len(reference)} characters is longer than {MAX_LENGTH}.")
+    try:
+        return ada_url.URL(reference, base=base)
+    except (ValueError, UnicodeError):
+        raise Unfetchable("malformed", f"{shown(reference)} is not a web address.") from None
+
+
+def start_url(text: str) -> Url:
+    """A start address as a person types it: `example.com` means https."""
+    text = text.strip()
+    if not text:
+        raise Unfetchable("malformed", "An empty address can't be fetched.", remedy="Give one like https://example.com/.")
+    if _CONTROL.search(text):
+        raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
+    if not _HAS_SCHEME.match(text) or _HOST_AND_PORT.match(text):
+        text = f"https://{text}"
+    if _parse(text).username or _parse(text).password:
+        raise Unfetchable(
+            "credentials",
+            f"{shown(text)} carries a user name or password, which would end up in records and logs.",
+            remedy="Send it as a header instead: --header 'Authorization: Basic …'.",
+        )
+    return resolve(text)
+
+
+def identity(href: str) -> str:
+    """What two addresses of one page have in common."""
+    head, _, query = href.partition("?")
+    if ";" in head:
+        head = _PATH_SESSION.sub("", head)
+    if head.endswith("/"):
+        head = head.rstrip("/")
+    if not query:
+        return head
+    # Pairs stay as they are encoded: decoded, an escaped "&" would look like two parameters.
+    kept = sorted(pair for pair in query.split("&") if pair and not _is_noise(pair.partition("=")[0]))
+    return head + "?" + "&".join(kept) if kept else head
+
+
+def fingerprint(href: str) -> str:
+    """The short, fixed-size form of an address's identity."""
+    return blake2b(identity(href).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _is_noise(name: str) -> bool:
+    name = name.lower()
+    return name in NOISE_PARAMETERS or name.startswith("utm_")
+
+
+def redact(url: str) -> str:
+    """The address with everything that could be a secret blotted out."""
+    url = _USERINFO.sub("***@", url)
+    head, mark, query = url.partition("?")
+    if not mark:
+        return url
+    parts = []
+    for part in query.split("&"):
+        name, equals, _ = part.partition("=")
+        parts.append(f"{name}=***" if equals and unquote_plus(name).lower() in SECRET_PARAMETERS else part)
+    return head + "?" + "&".join(parts)
+
+
+def shown(text: str, limit: int = 120) -> str:
+    """A value for an error message: safe to print, short, without secrets."""
+    text = redact(text)
+    return repr(text if len(text) <= limit else text[:limit] + "…")

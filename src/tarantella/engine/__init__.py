@@ -1,0 +1,1 @@
+"""What drains lanes: the worker, its lanes, the way of one page, the settle, the duties."""

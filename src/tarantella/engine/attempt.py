@@ -1,0 +1,277 @@
+"""The way of one page: gate → fetch → classify → extract → decide. What comes out is an outcome for the settle."""
+
+from __future__ import annotations
+
+import random
+import zlib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from tarantella.domain.backoff import obeyed_retry_after
+from tarantella.domain.breaker import BreakerState
+from tarantella.domain.decide import GiveUp, Retry, Situation, decide
+from tarantella.domain.event import (
+    BREAKER_CLOSED,
+    BREAKER_OPENED,
+    HOST_WAITS,
+    PAGE_FAILED,
+    RETRY_SCHEDULED,
+    STRATEGY_ESCALATED,
+    Event,
+    Level,
+)
+from tarantella.domain.failure import Failure
+from tarantella.domain.outcome import Attempt, Body, Move, Outcome, Refused
+from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.strategy import Strategy
+from tarantella.domain.url import Url, fingerprint, redact, resolve
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.served import ServedRun
+from tarantella.engine.visit import Visit, Visitor
+from tarantella.fetchers.contract import FetchError, Request
+from tarantella.fetchers.retry_after import parse_retry_after
+from tarantella.fetchers.robots import Robots, RobotsUnreachable
+
+ROBOTS_TRIES = 3
+MAX_DETAIL = 500
+
+
+class HostMustWait(Exception):
+    """The page was not tried: its host has to be left alone first. Nothing is charged."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"wait {seconds:.0f} s")
+        self.seconds = seconds
+
+
+@dataclass(slots=True)
+class Tools:
+    """What an attempt works with."""
+
+    visitors: Mapping[str, Visitor]
+    taster: Visitor
+    robots: Robots
+    strategies: Mapping[str, Strategy]
+    clock: Clock = Clock()
+    luck: Callable[[], float] = random.random
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+
+    async def close(self) -> None:
+        for closer in self.closers:
+            await closer()
+
+
+async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
+    """Try one page once, and say what should become of it."""
+    url = resolve(page.url)
+    if run.spec.obey_robots and (refusal := await _robots_refusal(page, url, lane, run, tools)):
+        return refusal
+    visitor = tools.taster if lane.tasting else tools.visitors[page.strategy]
+    request = Request(url, run.options, page.hops, page.cookies)
+    began_at, began = tools.clock.wall(), tools.clock.monotonic()
+    visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
+    elapsed = tools.clock.monotonic() - began
+    tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "", visit.status, visit.size)
+    if visit.failure is not None:
+        return _failed(page, lane, run, tools, visit, tried, began)
+    lane_was = lane.breaker.state
+    lane.succeeded(elapsed)
+    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)
+    if visit.redirect_to is not None:
+        outcome = _moved(page, run, visit, visit.redirect_to, tried, tools)
+    elif visit.not_a_document is not None:
+        outcome = _skipped(page, Skip.CONTENT_TYPE, visit.not_a_document, tried, visit)
+    elif visit.url != page.url and not page.is_start and not run.contains(visit.url):
+        outcome = _skipped(page, Skip.SCOPE, f"redirected to {redact(visit.url)}", tried, visit)
+    else:
+        outcome = _done(page, run, visit, tried)
+    return replace(outcome, events=outcome.events + events) if events else outcome
+
+
+async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
+    """What robots.txt means for this page: None when it may be fetched."""
+    rules = tools.robots.known(url)
+    if rules is None:
+        try:
+            rules = await tools.robots.rules(url, run.options)
+        except RobotsUnreachable as error:
+            if error.tries >= ROBOTS_TRIES:
+                return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
+            delay = obeyed_retry_after(error.retry_after)
+            raise HostMustWait(delay if delay is not None else run.spec.backoff.delay(error.tries, tools.luck())) from error
+        except FetchError as error:
+            detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
+            return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=(_page_failed(page, error.failure, detail),))
+    lane.set_crawl_delay(rules.crawl_delay(run.user_agent))
+    if rules.allowed(url.href, run.user_agent):
+        return None
+    return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")
+
+
+def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
+    extracted = visit.extracted
+    assert extracted is not None
+    links, refused = (), {}
+    if extracted.hrefs:
+        links, refused = _links(page, run, visit)
+    redirected = visit.url != page.url
+    final = fingerprint(visit.url) if redirected or visit.hops else None
+    return Outcome(
+        page=page,
+        state=PageState.DONE,
+        attempt=replace(tried, decision="done"),
+        charged=True,
+        status=visit.status,
+        final_url=visit.url if redirected else None,
+        final_fingerprint=final if final != page.fingerprint else None,
+        records=(_record(page, visit, tried),),
+        body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
+        links=links,
+        refused=refused,
+        root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
+    )
+
+
+def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Any, Mapping[str, Refused]]:
+    extracted = visit.extracted
+    assert extracted is not None
+    if run.full:
+        return (), {"max_pages": Refused(len(extracted.hrefs))}
+    if page.is_start and visit.url != page.url and not run.contains(visit.url):
+        # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
+        run.rebase_to(visit.url)
+    found = run.links.discover(extracted.hrefs, visit.url, extracted.base, page.depth)
+    return found.links, found.refused
+
+
+def _record(page: Page, visit: Visit, tried: Attempt) -> str:
+    extracted = visit.extracted
+    assert extracted is not None
+    return orjson.dumps(
+        {
+            "url": page.url,
+            "final_url": visit.url,
+            **extracted.data,
+            "depth": page.depth,
+            "status": visit.status,
+            "content_type": visit.content_type,
+            "fetched_at": datetime.fromtimestamp(tried.started_at, UTC).isoformat(timespec="milliseconds"),
+            "elapsed_ms": tried.elapsed_ms,
+            "bytes": visit.size,
+        },
+        option=orjson.OPT_PASSTHROUGH_SUBCLASS,
+    ).decode()
+
+
+def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
+    """A redirect to another host: the page goes and waits there."""
+    if not page.is_start and not run.contains(target.href):
+        return _skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
+    cookies = orjson.dumps(visit.cookies).decode() if visit.cookies else None
+    return Outcome(
+        page=page,
+        state=PageState.PENDING,
+        attempt=replace(tried, decision=f"moved to {redact(target.href)}"[:MAX_DETAIL]),
+        next_at=tools.clock.wall(),
+        move=Move(target.href, target.lane, visit.hops, cookies),
+        status=visit.status,
+        root=target.href if page.is_start and not run.contains(target.href) else None,
+    )
+
+
+def _skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit) -> Outcome:
+    return Outcome(
+        page=page,
+        state=PageState.SKIPPED,
+        attempt=replace(tried, decision=f"skipped: {reason}"),
+        reason=reason,
+        detail=detail[:MAX_DETAIL],
+        charged=True,
+        status=visit.status,
+        final_url=visit.url if visit.url != page.url else None,
+    )
+
+
+def _failed(
+    page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, visit: Visit, tried: Attempt, began: float
+) -> Outcome:
+    """Look up what follows from this failure, for the page and for its host."""
+    failure = visit.failure
+    assert failure is not None
+    excused = failure is Failure.RATE_LIMITED and lane.excuses(began)
+    events = _host_learns(lane, visit, tools, began)
+    retry_after = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
+    situation = Situation(
+        failure=failure,
+        strategy=page.strategy,
+        charged=page.charged,
+        attempts=run.spec.attempts,
+        status=visit.status,
+        retry_after=retry_after,
+        excused=excused,
+        final=visit.final,
+    )
+    decision = decide(situation, run.spec.backoff, tools.strategies, tools.luck())
+    detail = (visit.detail or "")[:MAX_DETAIL]
+    tried = replace(tried, failure=failure, detail=detail)
+    if isinstance(decision, GiveUp):
+        return Outcome(
+            page=page,
+            state=PageState.FAILED,
+            attempt=replace(tried, decision="failed"),
+            reason=failure,
+            detail=detail,
+            charged=True,
+            status=visit.status,
+            events=(*events, _page_failed(page, failure, detail)),
+        )
+    return _again(page, decision, failure, detail, tried, events, tools)
+
+
+def _again(
+    page: Page, decision: Retry, failure: Failure, detail: str, tried: Attempt, events: tuple[Event, ...], tools: Tools
+) -> Outcome:
+    meta = {"url": redact(page.url), "failure_code": failure, "detail": detail, "delay_seconds": round(decision.delay, 3)}
+    meta |= {"attempt": page.charged + (1 if decision.charged else 0), "strategy": decision.strategy}
+    if decision.escalated:
+        events = (*events, Event(STRATEGY_ESCALATED, meta={"from": page.strategy, "to": decision.strategy, "reason": failure}))
+    return Outcome(
+        page=page,
+        state=PageState.PENDING,
+        attempt=replace(tried, decision=f"retry in {decision.delay:.1f} s with {decision.strategy}"),
+        reason=failure,
+        detail=detail,
+        charged=decision.charged,
+        next_at=tools.clock.wall() + decision.delay,
+        strategy=decision.strategy,
+        status=tried.status,
+        events=(*events, Event(RETRY_SCHEDULED, Level.WARN, meta)),
+    )
+
+
+def _host_learns(lane: OwnedLane, visit: Visit, tools: Tools, began: float) -> tuple[Event, ...]:
+    """What the failure says of the host: too fast, ill, or asking for a pause."""
+    failure = visit.failure
+    assert failure is not None
+    was = lane.breaker.state
+    if failure is Failure.NOT_FOUND:
+        lane.answered()
+    else:
+        lane.failed(failure, visit.status)
+    events: tuple[Event, ...] = ()
+    pause = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
+    if failure is Failure.RATE_LIMITED and pause is not None and lane.wait(pause):
+        events = (Event(HOST_WAITS, Level.WARN, {"host": lane.name, "seconds": round(pause, 3)}),)
+    if was is not BreakerState.OPEN and lane.breaker.state is BreakerState.OPEN:
+        meta = {"host": lane.name, "failures": lane.breaker.failures, "failed_probes": lane.breaker.failed_probes}
+        events = (*events, Event(BREAKER_OPENED, Level.WARN, meta))
+    return events
+
+
+def _page_failed(page: Page, failure: Failure, detail: str) -> Event:
+    meta = {"url": redact(page.url), "failure_code": failure, "detail": detail}
+    return Event(PAGE_FAILED, Level.ERROR, meta)

@@ -1,0 +1,216 @@
+"""A lane in its owner's hands: whose turn it is, and whether its host may be asked now."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.failure import Failure, trips_breaker
+from tarantella.domain.outcome import LaneNews
+from tarantella.domain.page import Page
+from tarantella.domain.throttle import Throttle
+from tarantella.engine.served import ServedRun
+from tarantella.store.lanes import Lane
+
+FOREVER = 1e9
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """The two times: wall time for what is stored, monotonic time for waiting."""
+
+    wall: Callable[[], float] = time.time
+    monotonic: Callable[[], float] = time.monotonic
+
+
+class OwnedLane:
+    """The host's politeness, its breaker, and the pages at hand."""
+
+    def __init__(self, lane: Lane, clock: Clock) -> None:
+        self.name = lane.name
+        self.clock = clock
+        self.breaker: Breaker = lane.breaker
+        self.throttle = Throttle(limit=1)
+        self.tasting = lane.unclean_deaths >= 2
+        self.active = 0
+        self.held: set[int] = set()
+        self.delay = 0.0
+        self.idle_since: float | None = None
+        self.releasing = False
+        self._queues: dict[str, deque[Page]] = {}
+        self._turns: dict[str, float] = {}
+        self._exhausted: set[str] = set()
+        self._not_before = lane.not_before
+        # A wait becomes monotonic when it is taken over: a clock that jumps can't stretch it.
+        self._waits_until = clock.monotonic() + max(0.0, lane.not_before - clock.wall())
+        self._wait_began = 0.0
+        self._next_dial = 0.0
+        self._settled_here = 0
+        self._clean_told = False
+        self._changed = False
+
+    # -- the pages at hand
+
+    def stands(self, run_ids: set[str]) -> None:
+        """Keep only the queues of runs that stand here."""
+        for run_id in set(self._queues) - run_ids:
+            for page in self._queues.pop(run_id):
+                self.held.discard(page.id)
+            self._turns.pop(run_id, None)
+            self._exhausted.discard(run_id)
+        for run_id in run_ids:
+            self._queues.setdefault(run_id, deque())
+            self._turns.setdefault(run_id, min(self._turns.values(), default=0.0))
+
+    def wants_more(self, low: int) -> list[str]:
+        """The runs whose queue here runs low and may have more in the store."""
+        return [run_id for run_id, queue in self._queues.items() if len(queue) < low and run_id not in self._exhausted]
+
+    def add(self, run_id: str, pages: list[Page], asked_for: int) -> None:
+        if len(pages) < asked_for:
+            self._exhausted.add(run_id)
+        queue = self._queues.get(run_id)
+        if queue is None:
+            return
+        for page in pages:
+            if page.id not in self.held:
+                self.held.add(page.id)
+                queue.append(page)
+
+    def look_again(self) -> None:
+        """There may be new pages in the store."""
+        self._exhausted.clear()
+
+    def pick(self, runs: Mapping[str, ServedRun]) -> Page | None:
+        """The next page of the run whose turn it is, the runs' priorities being their weights."""
+        best: str | None = None
+        for run_id, queue in self._queues.items():
+            if queue and (served := runs.get(run_id)) is not None and served.may_start:
+                if best is None or self._turns[run_id] < self._turns[best]:
+                    best = run_id
+        if best is None:
+            return None
+        self._turns[best] += 1 / runs[best].weight
+        return self._queues[best].popleft()
+
+    def put_back(self, page: Page) -> None:
+        """A page that was picked and not fetched goes to the front of its queue."""
+        queue = self._queues.get(page.run_id)
+        if queue is None:
+            self.held.discard(page.id)
+        else:
+            queue.appendleft(page)
+
+    def drop_queues(self) -> None:
+        for queue in self._queues.values():
+            self.held.difference_update(page.id for page in queue)
+            queue.clear()
+        self._exhausted.clear()
+
+    @property
+    def run_ids(self) -> set[str]:
+        return set(self._queues)
+
+    @property
+    def queued(self) -> int:
+        return sum(map(len, self._queues.values()))
+
+    # -- whether the host may be asked
+
+    def limits(self, runs: Mapping[str, ServedRun]) -> None:
+        """The strictest of the runs that stand here decides."""
+        served = [runs[run_id] for run_id in self._queues if run_id in runs]
+        if served:
+            self.throttle = self.throttle.limited_to(min(run.spec.per_host for run in served))
+            self._floor = max(run.spec.delay for run in served)
+            self.delay = max(self._floor, self._crawl_delay)
+
+    _floor = 0.0
+    _crawl_delay = 0.0
+
+    def set_crawl_delay(self, seconds: float) -> None:
+        self._crawl_delay = seconds
+        self.delay = max(self._floor, seconds)
+
+    def wait_time(self) -> float:
+        """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
+        now = self.clock.monotonic()
+        wait = max(self._waits_until - now, self._next_dial - now, 0.0)
+        if self.breaker.state is BreakerState.OPEN:
+            wait = max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
+        if wait > 0:
+            return wait
+        if self.breaker.state is not BreakerState.CLOSED and self.active:
+            return FOREVER  # one probe at a time
+        return FOREVER if self.active >= int(self.throttle.slots) else 0.0
+
+    def start(self) -> None:
+        """A request begins."""
+        self.active += 1
+        self.idle_since = None
+        if self.breaker.state is BreakerState.OPEN:
+            self._set_breaker(self.breaker.probing(self.clock.wall()))
+        if self.delay:
+            self._next_dial = self.clock.monotonic() + self.delay
+
+    def end(self) -> None:
+        self.active -= 1
+
+    # -- what answers teach
+
+    def succeeded(self, latency: float) -> None:
+        self.throttle = self.throttle.after_success(latency)
+        self._set_breaker(self.breaker.after_success())
+
+    def answered(self) -> None:
+        """The host lives, though it did not give a page."""
+        self._set_breaker(self.breaker.after_success())
+
+    def failed(self, failure: Failure, status: int | None) -> None:
+        self.throttle = self.throttle.after_trouble()
+        if trips_breaker(failure, status):
+            self._set_breaker(self.breaker.after_failure(self.clock.wall()))
+
+    def wait(self, seconds: float) -> bool:
+        """The host asked for a pause; True if that is news."""
+        now = self.clock.monotonic()
+        news = self._waits_until <= now
+        if news:
+            self._wait_began = now
+        self._waits_until = max(self._waits_until, now + seconds)
+        self._not_before = self.clock.wall() + (self._waits_until - now)
+        self._changed = True
+        return news
+
+    def excuses(self, started: float) -> bool:
+        """Whether a request was already under way when the host first said that it wants a pause."""
+        return started < self._wait_began
+
+    def forget_probes(self) -> None:
+        """Whoever comes next waits for the breaker again, and probes again."""
+        self._set_breaker(replace(self.breaker, failed_probes=0))
+
+    def _set_breaker(self, breaker: Breaker) -> None:
+        if breaker != self.breaker:
+            self.breaker = breaker
+            self._changed = True
+
+    # -- what the settle stores
+
+    def settled(self, page_id: int) -> None:
+        self.held.discard(page_id)
+        self._settled_here += 1
+
+    def news(self, batch: int) -> LaneNews | None:
+        """What has to be stored of this lane, if anything changed."""
+        clean = not self._clean_told and (self._settled_here >= batch or not self.held)
+        if not self._changed and not clean:
+            return None
+        self._changed = False
+        if clean:
+            self._clean_told = True
+            self.tasting = False
+        return LaneNews(self.name, self._not_before, self.breaker, clean)

@@ -1,0 +1,52 @@
+"""A file that a living process holds locked: who can lock it knows that its process is gone."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from tarantella.domain.errors import StoreBroken
+
+
+class Lifeline:
+    """This process's own lock, held until it ends, however it ends."""
+
+    def __init__(self, folder: Path, worker_id: str) -> None:
+        self.path = lifeline_path(folder, worker_id)
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # Python opens files close-on-exec: no child keeps the lock when we are gone.
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise StoreBroken(f"{folder} can't be written: {error}.", remedy="Choose another folder with --data-dir.") from error
+
+    def cut(self) -> None:
+        """A clean end: remove the file while it is still locked, so that nobody mistakes it for a death."""
+        self.path.unlink(missing_ok=True)
+        os.close(self._file)
+
+
+def lifeline_path(folder: Path, worker_id: str) -> Path:
+    return folder / f"{worker_id}.lock"
+
+
+def is_cut(folder: Path, worker_id: str) -> bool | None:
+    """Whether a worker's process is gone; None when its file can't tell (another machine's, or removed)."""
+    try:
+        file = os.open(lifeline_path(folder, worker_id), os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(file)
+    return True
+
+
+def bury(folder: Path, worker_id: str) -> None:
+    """Remove the file of a worker whose death is recorded."""
+    lifeline_path(folder, worker_id).unlink(missing_ok=True)

@@ -1,0 +1,89 @@
+"""A run as a worker serves it: its rules compiled once, and its share of slots."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.scope import Scope
+from tarantella.domain.url import resolve
+from tarantella.extractors.links import LinkFilter
+from tarantella.extractors.page import Wants
+from tarantella.fetchers import default_user_agent
+from tarantella.fetchers.contract import Options
+from tarantella.store.runs import Run
+
+WEIGHTS = (8.0, 4.0, 2.0, 1.0)  # by priority: how many turns a run gets where others stand too
+
+
+class ServedRun:
+    """One run's rules and what of it is in flight here."""
+
+    def __init__(self, run: Run, wall: Callable[[], float] = time.time) -> None:
+        self.run = run
+        self.id = run.id
+        self.spec = run.spec
+        self.wants = Wants.of(run.spec)
+        self.weight = WEIGHTS[run.spec.priority]
+        self.slots = 0
+        self.busy = 0
+        self.closing = False
+        self.full = run.is_full
+        self._wall = wall
+        self._roots = run.roots
+        self.links = LinkFilter(self._scope(), run.spec.depth)
+        self.options = self._options()
+
+    @property
+    def user_agent(self) -> str:
+        return self.spec.user_agent or default_user_agent()
+
+    @property
+    def may_start(self) -> bool:
+        """Whether a page of it may be started now."""
+        run = self.run
+        return (
+            self.busy < self.slots
+            and run.wanted is Wanted.RUN
+            and run.status is RunStatus.RUNNING
+            and (run.deadline_at is None or self._wall() < run.deadline_at)
+        )
+
+    def update(self, run: Run) -> None:
+        """Take over what the database now says of the run."""
+        self.run = run
+        self.full = run.is_full
+        if run.roots != self._roots:
+            self._roots = run.roots
+            self.links.rebase(self._scope())
+            self.options = self._options()
+
+    def rebase_to(self, href: str) -> None:
+        """A start address led here: draw the scope around this one too, before the database says so."""
+        self._roots = (*self._roots, href)
+        self.links.rebase(self._scope())
+
+    def contains(self, href: str) -> bool:
+        """Whether an address that a redirect led to belongs to the run."""
+        return self._scope().contains(resolve(href))
+
+    def _scope(self) -> Scope:
+        roots = [resolve(root) for root in self._roots]
+        return Scope.of(self.spec.scope, roots, self.spec.include, self.spec.exclude)
+
+    def _options(self) -> Options:
+        spec = self.spec
+        return Options(
+            user_agent=self.user_agent,
+            headers=spec.secrets.headers,
+            trusted_hosts=frozenset(resolve(root).host for root in self._roots),
+            cookies=spec.secrets.cookies,
+            proxy=spec.secrets.proxy,
+            ca_file=spec.ca_file,
+            allow_networks=spec.allow_networks,
+            connect_timeout=spec.connect_timeout,
+            total_timeout=spec.total_timeout,
+            max_body=spec.max_body,
+            max_decoded=spec.max_decoded,
+        )

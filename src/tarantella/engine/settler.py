@@ -1,0 +1,143 @@
+"""Collects outcomes and settles them, one transaction at a time."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+import structlog
+from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError
+
+from tarantella.domain.errors import StoreBroken, StoreBusy
+from tarantella.domain.failure import Failure
+from tarantella.domain.outcome import LaneNews, Outcome
+from tarantella.domain.page import PageState
+from tarantella.engine.lane import Clock
+from tarantella.store.database import Database
+from tarantella.store.settle import MAX_ROWS, Settled, settle
+
+log = structlog.get_logger()
+
+# What the drivers and encoders raise for a value that they can't store: trying the same again would not help.
+REFUSED = (DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError, TypeError, ValueError)
+
+MAX_WAITING_BYTES = 32_000_000
+MAX_PAGES_AT_ONCE = 500
+GATHER_SECONDS = 0.01
+RETRY_SECONDS = 1.0
+
+
+class Settler:
+    """The only way for outcomes into the store."""
+
+    def __init__(
+        self,
+        database: Database,
+        worker_id: str,
+        *,
+        max_running: int,
+        clock: Clock,
+        news: Callable[[], Iterable[LaneNews]],
+        settled: Callable[[Sequence[Outcome], Settled], None],
+    ) -> None:
+        self._database = database
+        self._worker_id = worker_id
+        self._max_running = max_running
+        self._clock = clock
+        self._news = news
+        self._settled = settled
+        self._waiting: list[Outcome] = []
+        self._settling: list[Outcome] = []
+        self._weight = 0
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._durable = False
+        self.trouble: str | None = None
+
+    @property
+    def is_full(self) -> bool:
+        """Whether no more pages should be started until some are settled."""
+        return self._weight > MAX_WAITING_BYTES
+
+    def put(self, outcome: Outcome, *, durable: bool = False) -> None:
+        self._waiting.append(outcome)
+        self._weight += outcome.weight
+        self._durable = self._durable or durable
+        self._idle.clear()
+        self._wake.set()
+
+    def poke(self) -> None:
+        """A lane has news without a page."""
+        self._idle.clear()
+        self._wake.set()
+
+    def holds(self, run_id: str) -> bool:
+        """Whether outcomes of this run still wait to be settled."""
+        return not self._idle.is_set() and any(o.page.run_id == run_id for o in (*self._waiting, *self._settling))
+
+    async def drained(self) -> None:
+        """Wait until everything that was put has been settled."""
+        await self._idle.wait()
+
+    async def run(self) -> None:
+        while True:
+            await self._wake.wait()
+            # A short wait fills the batch: fewer, larger transactions cost less than many small ones.
+            await asyncio.sleep(GATHER_SECONDS)
+            self._wake.clear()
+            while self._waiting:
+                batch = self._settling = self._next_batch()
+                await self._settle(batch, list(self._news()))
+                self._settling = []
+                self._weight -= sum(o.weight for o in batch)
+            if rest := list(self._news()):
+                await self._settle([], rest)
+            if not self._waiting:
+                self._idle.set()
+
+    def _next_batch(self) -> list[Outcome]:
+        rows = count = 0
+        for outcome in self._waiting[:MAX_PAGES_AT_ONCE]:
+            rows += 4 + len(outcome.links)
+            if count and rows > MAX_ROWS:
+                break
+            count += 1
+        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        return batch
+
+    async def _settle(self, batch: list[Outcome], news: list[LaneNews]) -> None:
+        """Store a batch; send it again when it is unknown whether it was, and halve it when its data is refused."""
+        while True:
+            now = self._clock.wall()
+            work = partial(
+                settle, worker_id=self._worker_id, outcomes=batch, news=news, max_running=self._max_running, now=now
+            )
+            try:
+                result = await self._database.write(work, durable=self._durable, name="settle")
+            except (StoreBusy, StoreBroken) as error:
+                self.trouble = str(error)
+                log.warning("The store does not take results; trying again", action="settle_again", error=str(error))
+                await asyncio.sleep(RETRY_SECONDS)
+                continue
+            except REFUSED as error:
+                await self._settle_apart(batch, news, error)
+                return
+            self.trouble = None
+            self._settled(batch, result)
+            return
+
+    async def _settle_apart(self, batch: list[Outcome], news: list[LaneNews], error: Exception) -> None:
+        if len(batch) > 1:
+            middle = len(batch) // 2
+            await self._settle(batch[:middle], news)
+            await self._settle(batch[middle:], [])
+        elif batch:
+            log.error("A page can't be stored", action="unstorable", url=batch[0].page.url, error=str(error))
+            if batch[0].detail == "unstorable":
+                raise error
+            page = batch[0].page
+            await self._settle([Outcome(page, PageState.FAILED, reason=Failure.UNKNOWN, detail="unstorable", charged=True)], news)
+        else:
+            raise error

@@ -1,0 +1,130 @@
+"""Visits pages of a lane whose owners keep dying, in a child process that may die instead."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import sys
+from contextlib import suppress
+from dataclasses import asdict, fields
+from typing import Any
+
+import orjson
+
+from tarantella.domain.failure import Failure
+from tarantella.domain.spec import Field
+from tarantella.domain.url import Url
+from tarantella.engine.visit import Visit, Visitor
+from tarantella.extractors.page import Extracted, Wants
+from tarantella.fetchers.contract import Options, Request
+
+CRASH = "crash"
+LONGEST_LINE = 256 * 1024 * 1024
+SPARE_SECONDS = 30.0
+
+
+class Taster:
+    """A visitor in a process of its own. If that process dies, the page that it was at has failed, and nothing else."""
+
+    def __init__(self, command: tuple[str, ...] = (sys.executable, "-m", "tarantella", "taster")) -> None:
+        self._command = command
+        self._child: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
+        async with self._turn:
+            limit = request.options.total_timeout + SPARE_SECONDS
+            try:
+                line = await asyncio.wait_for(self._ask(pack_request(request, wants, keep_body)), limit)
+            except (TimeoutError, OSError, asyncio.CancelledError):
+                await self.close()
+                raise
+            if not line:
+                await self.close()
+                return Visit(request.url.href, failure=Failure.UNKNOWN, detail=CRASH)
+            return unpack_visit(line)
+
+    async def _ask(self, line: bytes) -> bytes:
+        if self._child is None:
+            self._child = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.DEVNULL,
+                limit=LONGEST_LINE,
+            )
+        assert self._child.stdin is not None and self._child.stdout is not None
+        with suppress(ConnectionError):
+            self._child.stdin.write(line + b"\n")
+            await self._child.stdin.drain()
+        return await self._child.stdout.readline()
+
+    async def close(self) -> None:
+        if self._child is not None:
+            with suppress(ProcessLookupError):
+                self._child.kill()
+            await self._child.wait()
+            self._child = None
+
+
+async def serve_tastings(visitor: Visitor, reader: asyncio.StreamReader, write: Any) -> None:
+    """The child's side: visit what comes in, line by line, until the parent is gone."""
+    while line := await reader.readline():
+        request, wants, keep_body = unpack_request(line)
+        write(pack_visit(await visitor.visit(request, wants, keep_body)) + b"\n")
+
+
+def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
+    options = {name: getattr(request.options, name) for name in _names(Options)}
+    options["trusted_hosts"] = sorted(request.options.trusted_hosts)
+    return orjson.dumps(
+        {
+            "url": asdict(request.url),
+            "options": {**options, "headers": dict(request.options.headers), "cookies": [dict(c) for c in request.options.cookies]},
+            "hops": request.hops,
+            "cookies": dict(request.cookies) if request.cookies else None,
+            "text": wants.text,
+            "fields": [asdict(wanted) for wanted in wants.fields],
+            "links": wants.links,
+            "keep_body": keep_body,
+        }
+    )
+
+
+def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
+    data = orjson.loads(line)
+    options = data["options"]
+    options["trusted_hosts"] = frozenset(options["trusted_hosts"])
+    for name in ("cookies", "allow_networks"):
+        options[name] = tuple(options[name])
+    wants = Wants(data["text"], tuple(Field(**wanted) for wanted in data["fields"]), data["links"])
+    return Request(Url(**data["url"]), Options(**options), data["hops"], data["cookies"]), wants, data["keep_body"]
+
+
+def pack_visit(visit: Visit) -> bytes:
+    data = {name: getattr(visit, name) for name in _names(Visit)}
+    if visit.redirect_to is not None:
+        data["redirect_to"] = asdict(visit.redirect_to)
+    if visit.extracted is not None:
+        data["extracted"] = {name: getattr(visit.extracted, name) for name in _names(Extracted)}
+        data["extracted"]["hrefs"] = list(visit.extracted.hrefs)
+    if visit.body is not None:
+        data["body"] = base64.b64encode(visit.body).decode()
+    return orjson.dumps(data)
+
+
+def unpack_visit(line: bytes) -> Visit:
+    data = orjson.loads(line)
+    if data["redirect_to"] is not None:
+        data["redirect_to"] = Url(**data["redirect_to"])
+    if data["failure"] is not None:
+        data["failure"] = Failure(data["failure"])
+    if data["extracted"] is not None:
+        data["extracted"] = Extracted(**data["extracted"])
+    if data["body"] is not None:
+        data["body"] = base64.b64decode(data["body"])
+    return Visit(**data)
+
+
+def _names(kind: Any) -> list[str]:
+    return [field.name for field in fields(kind)]

@@ -1,0 +1,77 @@
+"""Fetches a page and reads it: everything that touches what a site sent, and nothing that decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from tarantella.domain.failure import Failure, classify_status
+from tarantella.domain.url import Url
+from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
+from tarantella.fetchers.contract import Fetcher, FetchError, Request
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a site answered and what is in it; or why not."""
+
+    url: str
+    status: int | None = None
+    size: int = 0
+    content_type: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    hops: int = 0
+    redirect_to: Url | None = None
+    cookies: dict[str, str] | None = None
+    failure: Failure | None = None
+    detail: str | None = None
+    final: bool = False  # the failure would be the same the next time
+    not_a_document: str | None = None
+    extracted: Extracted | None = None
+    body: bytes | None = None
+
+
+class Visitor(Protocol):
+    """Somebody who visits pages: this process, or a taster."""
+
+    async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit: ...
+
+
+class DirectVisitor:
+    """Visits in this process."""
+
+    def __init__(self, fetcher: Fetcher) -> None:
+        self._fetcher = fetcher
+
+    async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
+        try:
+            response = await self._fetcher.fetch(request)
+        except FetchError as error:
+            return Visit(request.url.href, failure=error.failure, detail=_told(error))
+        headers = dict(response.headers)
+        seen: dict[str, Any] = {
+            "url": response.url,
+            "status": response.status,
+            "size": len(response.body),
+            "content_type": response.content_type,
+            "headers": headers,
+            "hops": response.hops,
+            "redirect_to": response.redirect_to,
+            "cookies": dict(response.cookies) if response.cookies else None,
+        }
+        if response.redirect_to is not None:
+            return Visit(**seen)
+        failure = classify_status(response.status, retry_after="retry-after" in headers)
+        if failure is not None:
+            return Visit(**seen, failure=failure, detail=f"HTTP {response.status}")
+        try:
+            extracted = extract(response.body, headers.get("content-type", ""), wants)
+        except NotADocument as error:
+            return Visit(**seen, not_a_document=str(error))
+        except ExtractionFailed as error:
+            return Visit(**seen, failure=Failure.UNKNOWN, detail=f"extraction: {error}")
+        return Visit(**seen, extracted=extracted, body=response.body if keep_body else None)
+
+
+def _told(error: FetchError) -> str:
+    return error.detail if error.message == error.detail else f"{error.detail}: {error.message}"

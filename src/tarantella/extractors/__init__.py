@@ -1,0 +1,1 @@
+"""What is in a page: its links, its basic record, the fields that were asked for."""

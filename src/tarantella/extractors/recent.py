@@ -1,0 +1,28 @@
+"""A memory that forgets."""
+
+from __future__ import annotations
+
+
+class Recent:
+    """Remembers at least the last half of `limit` strings it was given, and never more than `limit`."""
+
+    __slots__ = ("_half", "_new", "_old")
+
+    def __init__(self, limit: int) -> None:
+        self._half = max(1, limit // 2)
+        self._new: set[str] = set()
+        self._old: set[str] = set()
+
+    def __contains__(self, text: str) -> bool:
+        return text in self._new or text in self._old
+
+    def __len__(self) -> int:
+        return len(self._new) + len(self._old)
+
+    def add(self, text: str) -> None:
+        if len(self._new) >= self._half:
+            self._old, self._new = self._new, set()
+        self._new.add(text)
+
+    def clear(self) -> None:
+        self._old, self._new = set(), set()

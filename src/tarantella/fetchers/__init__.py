@@ -1,0 +1,20 @@
+"""One file per strategy, their contract, and the egress guard that everything goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tarantella.fetchers.contract import Fetcher
+    from tarantella.fetchers.guard import Guard
+
+
+def _http(guard: Guard) -> Fetcher:
+    # A strategy's library is loaded by the first run that needs it.
+    from tarantella.fetchers.http import HttpFetcher
+
+    return HttpFetcher(guard)
+
+
+FETCHERS: Mapping[str, Callable[[Guard], Fetcher]] = {"http": _http}

@@ -1,0 +1,74 @@
+"""What a strategy is given and what it gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tarantella.domain.failure import Failure
+from tarantella.domain.url import Url
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a run wants its pages fetched; one object for all of a run's pages."""
+
+    user_agent: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    # Hosts that may see `headers`: those of the run's start URLs. Nobody else gets a user's credentials.
+    trusted_hosts: frozenset[str] = frozenset()
+    cookies: tuple[Mapping[str, str], ...] = ()
+    proxy: str | None = None
+    ca_file: str | None = None
+    allow_networks: tuple[str, ...] = ()
+    connect_timeout: float = 10.0
+    total_timeout: float = 20.0
+    max_body: int = 20_000_000
+    max_decoded: int = 50_000_000
+    max_redirects: int = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One page to fetch."""
+
+    url: Url
+    options: Options
+    hops: int = 0
+    cookies: Mapping[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a site answered. `redirect_to` is set when the answer leads to another host: the page moves there."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+    hops: int = 0
+    redirect_to: Url | None = None
+    cookies: Mapping[str, str] | None = None
+
+    @property
+    def content_type(self) -> str:
+        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+
+
+class FetchError(Exception):
+    """An attempt that gave no response, in the words of the failure table."""
+
+    def __init__(self, failure: Failure, detail: str, message: str = "") -> None:
+        super().__init__(message or detail)
+        self.failure = failure
+        self.detail = detail
+        self.message = message or detail
+
+
+class Fetcher(Protocol):
+    """A strategy: gives a response or raises FetchError, and nothing else."""
+
+    async def fetch(self, request: Request) -> Response: ...
+
+    async def close(self) -> None: ...

@@ -1,0 +1,55 @@
+"""Hints between the processes of one data directory: a datagram socket for each worker."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+# A socket's address has about a hundred bytes. A longer path simply means that hints are not sent, and polling finds the work.
+LONGEST_ADDRESS = 100
+
+
+class Hints:
+    """Receives hints for this worker, and sends them to others."""
+
+    def __init__(self, folder: Path, worker_id: str) -> None:
+        self._folder = folder
+        self._path = folder / f"{worker_id}.sock"
+        self._socket: socket.socket | None = None
+
+    def listen(self, woken: Callable[[], None]) -> None:
+        """Call this whenever somebody says that there may be work."""
+        if len(os.fsencode(self._path)) > LONGEST_ADDRESS:
+            return
+        receiver = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        receiver.setblocking(False)
+        with suppress(OSError):
+            receiver.bind(str(self._path))
+        self._socket = receiver
+
+        def received() -> None:
+            with suppress(OSError):
+                while receiver.recv(16):
+                    pass
+            woken()
+
+        asyncio.get_running_loop().add_reader(receiver, received)
+
+    def send(self, worker_ids: Iterable[str]) -> None:
+        """Wake these workers, if they listen."""
+        if self._socket is None:
+            return
+        for worker_id in worker_ids:
+            with suppress(OSError):
+                self._socket.sendto(b"!", str(self._folder / f"{worker_id}.sock"))
+
+    def close(self) -> None:
+        if self._socket is not None:
+            asyncio.get_running_loop().remove_reader(self._socket)
+            self._socket.close()
+            self._path.unlink(missing_ok=True)
+            self._socket = None

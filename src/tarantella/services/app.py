@@ -1,0 +1,27 @@
+"""What the use cases work with."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tarantella.engine.attempt import Tools
+from tarantella.engine.worker import Worker
+from tarantella.settings import Settings
+from tarantella.store.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """The parts, wired by bootstrap."""
+
+    settings: Settings
+    database: Database
+    make_tools: Callable[[], Tools]
+    make_worker: Callable[[Tools, str | None], Worker]
+    hostname: str
+    now: Callable[[], float] = time.time
+
+    def close(self) -> None:
+        self.database.close()

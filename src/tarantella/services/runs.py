@@ -1,0 +1,140 @@
+"""What a user asks of runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+from tarantella.domain.errors import NotFound
+from tarantella.domain.page import PageState, Skip
+from tarantella.domain.run import RunStatus
+from tarantella.domain.spec import Spec
+from tarantella.domain.url import fingerprint, redact, start_url
+from tarantella.engine.lane import Clock
+from tarantella.engine.reaper import Reaper
+from tarantella.services.app import App
+from tarantella.store import closing, events, pages, records, runs, workers
+from tarantella.store.runs import Run
+from tarantella.store.tx import Tx
+
+USER = "paused by the user"
+
+
+async def reap(app: App) -> None:
+    """Notice commands that died: their runs are shown as interrupted, not as running."""
+    clock = Clock()
+    reaper = Reaper(
+        app.database, app.settings.workers_dir, app.hostname, max_running=app.settings.max_concurrent_tasks, clock=clock
+    )
+    await reaper.run_once()
+
+
+async def find(app: App, text: str) -> str:
+    return await app.database.read(partial(runs.find, prefix=text))
+
+
+async def get(app: App, run_id: str) -> Run:
+    return await app.database.read(partial(runs.get, run_id=run_id))
+
+
+async def listed(app: App, *, status: RunStatus | None = None, limit: int = 50) -> list[Run]:
+    return await app.database.read(partial(runs.listed, status=status, limit=limit))
+
+
+async def disk_sizes(app: App, run_ids: list[str]) -> dict[str, int]:
+    """Roughly how many bytes each run takes in the database."""
+    return await app.database.read(partial(runs.sizes, run_ids=run_ids))
+
+
+async def troubles(app: App, run_id: str) -> list[dict[str, Any]]:
+    return await app.database.read(partial(pages.troubles, run_id=run_id))
+
+
+async def page_list(
+    app: App, run_id: str, *, state: PageState | None = None, reason: str | None = None, after: int = 0, limit: int = 100
+) -> list[dict[str, Any]]:
+    return await app.database.read(
+        partial(pages.listed, run_id=run_id, state=state, reason=reason, after=after, limit=limit)
+    )
+
+
+async def event_list(app: App, run_id: str, *, after: int = 0, limit: int = 1_000) -> list[dict[str, Any]]:
+    return await app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit))
+
+
+async def pause(app: App, run_id: str) -> RunStatus:
+    want = partial(
+        runs.want_pause, run_id=run_id, why=USER, max_running=app.settings.max_concurrent_tasks, now=app.now()
+    )
+    return await app.database.write(want, durable=True, name="pause")
+
+
+async def cancel(app: App, run_id: str) -> RunStatus:
+    """Ask for the end, and close the run's pages here: nobody else may be there to do it."""
+    await app.database.write(partial(runs.want_cancel, run_id=run_id), durable=True, name="cancel")
+    close = partial(
+        closing.close_pages,
+        run_id=run_id,
+        reason=Skip.CANCELLED,
+        max_running=app.settings.max_concurrent_tasks,
+        now=app.now(),
+    )
+    run = await get(app, run_id)
+    while not run.is_over and (await app.database.write(close, name="close")).pages:
+        run = await get(app, run_id)
+    return (await get(app, run_id)).status
+
+
+async def resume(app: App, run_id: str, keeper: str | None) -> RunStatus:
+    work = partial(
+        runs.resume, run_id=run_id, keeper=keeper, max_running=app.settings.max_concurrent_tasks, now=app.now()
+    )
+    return await app.database.write(work, durable=True, name="resume")
+
+
+async def retry_failed(app: App, run_id: str, keeper: str | None) -> int:
+    work = partial(
+        runs.retry_failed, run_id=run_id, keeper=keeper, max_running=app.settings.max_concurrent_tasks, now=app.now()
+    )
+    return await app.database.write(work, durable=True, name="retry")
+
+
+async def delete(app: App, run_id: str) -> None:
+    """Remove a run and all that it stored, and give the room back to the disk."""
+    while not await app.database.write(partial(runs.delete_some, run_id=run_id), name="delete"):
+        pass
+    await app.database.reclaim()
+
+
+async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
+    """The whole story of a page: where it was found, every attempt, what was decided and why."""
+    url = start_url(address)
+
+    def look(tx: Tx) -> dict[str, Any]:
+        page = pages.find(tx, run_id, fingerprint(url.href))
+        if page is None:
+            raise NotFound(
+                f"{redact(url.href)} is not a page of this run.",
+                remedy="It was never found, or refused as out of scope; `tarantella runs show` lists what was refused.",
+            )
+        parent = pages.by_id(tx, page["found_on"]) if page["found_on"] else None
+        return {"page": page, "found_on": parent, "attempts": pages.attempts(tx, page["id"])}
+
+    return await app.database.read(look)
+
+
+def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:
+    """All records of a run in order, read in slices."""
+    last = 0
+    while found := app.database.read_now(partial(records.after, run_id=run_id, last=last)):
+        for last, data in found:
+            yield data
+
+
+async def workers_alive(app: App) -> list[dict[str, Any]]:
+    return [dict(row._mapping) for row in await app.database.read(workers.alive)]
+
+
+def field_names(spec: Spec) -> list[str]:
+    return [wanted.name for wanted in spec.fields]

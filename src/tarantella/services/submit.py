@@ -1,0 +1,51 @@
+"""Takes a run in: its rules are checked, its start pages stored, and only then does it exist."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import islice
+
+from tarantella.domain.errors import InvalidInput
+from tarantella.domain.outcome import Link
+from tarantella.domain.spec import Spec
+from tarantella.domain.url import fingerprint, start_url
+from tarantella.extractors.page import Wants
+from tarantella.services.app import App
+from tarantella.store import runs
+from tarantella.store.ids import new_id
+from tarantella.store.tx import Tx
+
+PAGES_AT_ONCE = 5_000
+MOST_ROOTS = 1_000
+
+
+async def submit(app: App, spec: Spec, urls: Iterable[str], *, run_id: str | None = None, keeper: str | None = None) -> str:
+    """Store a new run durably and give its id."""
+    run_id = run_id or new_id()
+    Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
+    links = _links(urls)
+    first = list(islice(links, PAGES_AT_ONCE))
+    if not first:
+        raise InvalidInput("There is no address to start from.", remedy="Give one like https://example.com/.", field="urls")
+    roots = [link.url for link in first[:MOST_ROOTS]]
+    now = app.now()
+
+    def begin(tx: Tx) -> None:
+        runs.create(tx, run_id, spec, roots, keeper=keeper, now=now)
+        runs.add_start_pages(tx, run_id, first, spec.strategy, now)
+
+    await app.database.write(begin, name="submit")
+    while more := list(islice(links, PAGES_AT_ONCE)):
+        add = partial(runs.add_start_pages, run_id=run_id, links=more, strategy=spec.strategy, now=app.now())
+        await app.database.write(add, name="submit")
+    seal = partial(runs.seal, run_id=run_id, max_running=app.settings.max_concurrent_tasks, now=app.now())
+    # Acknowledged work is on the disk.
+    await app.database.write(seal, durable=True, name="submit")
+    return run_id
+
+
+def _links(urls: Iterable[str]) -> Iterator[Link]:
+    for text in urls:
+        url = start_url(text)
+        yield Link(url.href, fingerprint(url.href), url.lane, 1)

@@ -1,0 +1,1 @@
+"""The truth: tables, queries, migrations."""

@@ -1,0 +1,61 @@
+"""Which runs may run: a few at a time, the oldest and most urgent first."""
+
+from __future__ import annotations
+
+import orjson
+
+from tarantella.domain.event import RUN_STARTED, Event
+from tarantella.domain.run import RunStatus
+from tarantella.store import events
+from tarantella.store.tx import Tx
+
+WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
+WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
+
+
+def admit(tx: Tx, limit: int, now: float) -> list[str]:
+    """Start as many queued runs as there are free slots; call it in every transaction that submits, ends or pauses one."""
+    free = limit - tx.value("SELECT count(*) FROM runs WHERE status = 'running'")
+    if free <= 0:
+        return []
+    # One that gave its slot back because its pages wait comes again when the first of them is ready.
+    ready = tx.all(
+        "SELECT id, spec, started_at, deadline_at FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
+        "OR reason IS NULL OR EXISTS (SELECT 1 FROM stands WHERE stands.run_id = runs.id AND ready_at <= :now)) "
+        "ORDER BY rank, id LIMIT :free",
+        waits=WAITS_FOR_ITS_PAGES,
+        now=now,
+        free=free,
+    )
+    for run in ready:
+        spec = orjson.loads(run.spec)
+        # The clock of the deadline starts with the first admission, not with the submission.
+        deadline = run.deadline_at
+        if run.started_at is None and spec["deadline_seconds"] is not None:
+            deadline = now + spec["deadline_seconds"]
+        tx.execute(
+            "UPDATE runs SET status = :running, reason = NULL, started_at = coalesce(started_at, :now), "
+            "deadline_at = :deadline WHERE id = :id",
+            running=RunStatus.RUNNING,
+            now=now,
+            deadline=deadline,
+            id=run.id,
+        )
+        if run.started_at is None:
+            meta = {"attempt": 1, "strategy": spec["strategy"]}
+            events.record(tx, run.id, [Event(RUN_STARTED, meta=meta)], now)
+    return [run.id for run in ready]
+
+
+def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[str]:
+    """Take the slot back from runs whose pages all wait, if somebody else could use it."""
+    if not tx.value("SELECT count(*) FROM runs WHERE status = 'queued' AND wanted = 'run'"):
+        return []
+    waiting = tx.all(
+        "SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS "
+        "(SELECT 1 FROM stands WHERE stands.run_id = runs.id AND ready_at <= :soon) AND pending > 0",
+        soon=now + patience,
+    )
+    for run in waiting:
+        tx.execute("UPDATE runs SET status = 'queued', reason = :why WHERE id = :id", why=WAITS_FOR_ITS_PAGES, id=run.id)
+    return admit(tx, limit, now) if waiting else []

@@ -1,0 +1,47 @@
+"""Ends what a run will not do any more: its pending pages become skipped, a thousand at a time."""
+
+from __future__ import annotations
+
+from tarantella.domain.event import DEADLINE_REACHED, Event, Level
+from tarantella.domain.outcome import Outcome
+from tarantella.domain.page import Page, PageState, Skip
+from tarantella.store import events
+from tarantella.store.settle import Settled, settle
+from tarantella.store.tx import Tx
+
+AT_ONCE = 1_000
+
+
+def close_pages(
+    tx: Tx, run_id: str, reason: Skip, *, lane: str | None = None, detail: str | None = None, max_running: int, now: float
+) -> Settled:
+    """Skip up to a thousand pending pages of a run, in one lane or in all. Call it until it finds none."""
+    rows = tx.array(
+        ["id", "fingerprint", "lane", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"],
+        "FROM pages WHERE state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) "
+        f"{'AND lane = :lane ' if lane is not None else ''}LIMIT {AT_ONCE}",
+        **({"run": run_id, "lane": lane} if lane is not None else {"run": run_id}),
+    )
+    pages = [
+        Page(id_, run_id, fingerprint, lane_, url, depth, tries, charged, strategy, hops, bool(start), None)
+        for id_, fingerprint, lane_, url, depth, tries, charged, strategy, hops, start in rows
+    ]
+    outcomes = [Outcome(page, PageState.SKIPPED, reason=reason, detail=detail) for page in pages]
+    return settle(tx, None, outcomes, [], max_running=max_running, now=now)
+
+
+def overdue(tx: Tx, now: float) -> list[tuple[str, Skip]]:
+    """Live runs that must be closed now, and why."""
+    rows = tx.all(
+        "SELECT id, wanted FROM runs WHERE status IN ('queued', 'running', 'paused') "
+        "AND (wanted = 'cancel' OR (status = 'running' AND deadline_at <= :now))",
+        now=now,
+    )
+    return [(row.id, Skip.CANCELLED if row.wanted == "cancel" else Skip.DEADLINE) for row in rows]
+
+
+def announce(tx: Tx, run_id: str, reason: Skip, now: float) -> None:
+    """Say in a run's history that its time is up; a cancel speaks for itself when the run ends."""
+    if reason is Skip.DEADLINE:
+        pending = tx.value("SELECT pending FROM runs WHERE id = :id", id=run_id)
+        events.record(tx, run_id, [Event(DEADLINE_REACHED, Level.WARN, {"pending": pending})], now)

@@ -1,0 +1,37 @@
+"""The lane of the duties: what must be done by one worker at a time."""
+
+from __future__ import annotations
+
+from tarantella.store import settle
+from tarantella.store.tx import Tx
+
+LANE = "!duties"  # no host is called so
+
+
+def take(tx: Tx, worker_id: str) -> bool:
+    """Become the one who does the duties, if nobody is."""
+    tx.execute("INSERT INTO lanes (name, owner) VALUES (:lane, NULL) ON CONFLICT (name) DO NOTHING", lane=LANE)
+    tx.execute("UPDATE lanes SET owner = :me WHERE name = :lane AND owner IS NULL", me=worker_id, lane=LANE)
+    return bool(tx.value("SELECT owner FROM lanes WHERE name = :lane", lane=LANE) == worker_id)
+
+
+def repair_stands(tx: Tx, after: tuple[str, str], limit: int = 500) -> tuple[str, str] | None:
+    """Recount a slice of stands behind this one; where to go on, or None at the end."""
+    rows = tx.all(
+        "SELECT run_id, lane FROM stands WHERE run_id > :run OR (run_id = :run AND lane > :lane) ORDER BY run_id, lane LIMIT :limit",
+        run=after[0],
+        lane=after[1],
+        limit=limit,
+    )
+    stands = [(row.run_id, row.lane) for row in rows]
+    settle.refresh_stands(tx, stands)
+    return stands[-1] if len(stands) == limit else None
+
+
+def unfinished_submissions(tx: Tx, reason: str) -> list[str]:
+    """Runs whose submission was never finished, and never acknowledged, and whose command is gone."""
+    rows = tx.all(
+        "SELECT id FROM runs WHERE reason = :reason AND (keeper IS NULL OR keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL))",
+        reason=reason,
+    )
+    return [row.id for row in rows]

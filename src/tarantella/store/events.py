@@ -1,0 +1,56 @@
+"""The history of a run: numbered, append-only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import orjson
+
+from tarantella.domain.event import Event, Level
+from tarantella.store.ids import new_id
+from tarantella.store.tx import Tx, pack
+
+
+def append(tx: Tx, run_id: str, last: int, events: Sequence[Event], now: float) -> int:
+    """Number these events after the last one and store them. The caller holds the run's row, so numbers have no gaps."""
+    if not events:
+        return last
+    rows = [
+        (run_id, last + i, new_id(), event.level, event.message, orjson.dumps(dict(event.meta)).decode(), now)
+        for i, event in enumerate(events, 1)
+    ]
+    columns = [
+        ("run_id", "TEXT"),
+        ("sequence", "BIGINT"),
+        ("id", "TEXT"),
+        ("level", "TEXT"),
+        ("message", "TEXT"),
+        ("meta", "TEXT"),
+        ("created_at", "DOUBLE PRECISION"),
+    ]
+    tx.execute(
+        "INSERT INTO run_events (run_id, sequence, id, level, message, meta, created_at) "
+        f"SELECT * FROM {tx.dialect.rows('rows', columns)} AS r",
+        rows=pack(rows),
+    )
+    return last + len(events)
+
+
+def record(tx: Tx, run_id: str, events: Sequence[Event], now: float) -> None:
+    """Append events to a run whose row nobody else is updating in this transaction."""
+    last = tx.value(f"SELECT last_event FROM runs WHERE id = :id {tx.dialect.for_update}", id=run_id)
+    tx.execute("UPDATE runs SET last_event = :last WHERE id = :id", id=run_id, last=append(tx, run_id, last, events, now))
+
+
+def listed(tx: Tx, run_id: str, *, after: int = 0, limit: int = 100, level: Level | None = None) -> list[dict[str, Any]]:
+    """A page of a run's history, oldest first."""
+    rows = tx.all(
+        "SELECT sequence, id, level, message, meta, created_at FROM run_events "
+        "WHERE run_id = :run AND sequence > :after AND (:level IS NULL OR level = :level) ORDER BY sequence LIMIT :limit",
+        run=run_id,
+        after=after,
+        level=level,
+        limit=limit,
+    )
+    return [{**row._mapping, "run_id": run_id, "meta": orjson.loads(row.meta)} for row in rows]

@@ -1,0 +1,116 @@
+"""Where pages wait: one lane per host, one owner per lane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.store.tx import Tx, pack
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A lane as its new owner finds it."""
+
+    name: str
+    not_before: float
+    breaker: Breaker
+    unclean_deaths: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """A run's pending work in one lane."""
+
+    lane: str
+    run_id: str
+    ready_at: float | None
+
+
+_READY = (
+    "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
+    "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
+    "AND runs.status = 'running' AND runs.wanted = 'run' AND (:only IS NULL OR runs.id = :only)"
+)
+
+
+def ready_count(tx: Tx, *, only_run: str | None, now: float) -> int:
+    """How many lanes could be taken."""
+    return int(tx.value(f"SELECT count(DISTINCT stands.lane) {_READY}", now=now, only=only_run))
+
+
+def acquire(tx: Tx, worker_id: str, limit: int, *, only_run: str | None, now: float) -> list[Lane]:
+    """Become the owner of some lanes that have work due, those that wait longest first."""
+    if limit <= 0:
+        return []
+    names = [
+        row.lane
+        for row in tx.all(
+            f"SELECT stands.lane, min(stands.ready_at) AS since {_READY} GROUP BY stands.lane ORDER BY since, stands.lane LIMIT :limit",
+            now=now,
+            only=only_run,
+            limit=limit,
+        )
+    ]
+    if not names:
+        return []
+    tx.execute(
+        f"UPDATE lanes SET owner = :owner WHERE owner IS NULL AND name IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
+        owner=worker_id,
+        names=pack(sorted(names)),
+    )
+    return [lane for lane in owned(tx, worker_id) if lane.name in set(names)]
+
+
+def owned(tx: Tx, worker_id: str) -> list[Lane]:
+    return [_lane(row) for row in tx.all("SELECT * FROM lanes WHERE owner = :owner ORDER BY name", owner=worker_id)]
+
+
+def release(tx: Tx, worker_id: str, names: Sequence[str]) -> None:
+    """Give lanes back. Nothing of them may be in flight any more."""
+    tx.execute(
+        f"UPDATE lanes SET owner = NULL WHERE owner = :owner AND name IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
+        owner=worker_id,
+        names=pack(sorted(names)),
+    )
+
+
+def owners(tx: Tx, names: Sequence[str]) -> set[str]:
+    """The workers that own these lanes, for hints."""
+    rows = tx.all(
+        "SELECT DISTINCT owner FROM lanes WHERE owner IS NOT NULL AND name IN "
+        f"(SELECT value FROM {tx.dialect.values('names')} AS r)",
+        names=pack(sorted(names)),
+    )
+    return {row.owner for row in rows}
+
+
+def stands_of(tx: Tx, names: Sequence[str]) -> list[Stand]:
+    """What waits in these lanes."""
+    rows = tx.array(
+        ["lane", "run_id", "ready_at"],
+        f"FROM stands WHERE ready_at IS NOT NULL AND lane IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
+        names=pack(sorted(names)),
+    )
+    return [Stand(*row) for row in rows]
+
+
+def next_ready(tx: Tx, run_id: str) -> float | None:
+    """When the first pending page of a run is due, its host's own waiting included."""
+    found: float | None = tx.value(
+        "SELECT min(CASE WHEN lanes.not_before > stands.ready_at THEN lanes.not_before ELSE stands.ready_at END) "
+        "FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = :run",
+        run=run_id,
+    )
+    return found
+
+
+def _lane(row: Row[Any]) -> Lane:
+    breaker = Breaker(
+        BreakerState(row.breaker_state), row.breaker_failures, row.breaker_open_until, row.breaker_failed_probes
+    )
+    return Lane(row.name, row.not_before, breaker, row.unclean_deaths)

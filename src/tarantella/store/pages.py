@@ -1,0 +1,95 @@
+"""Pages: taken by their lane's owner, listed and explained for people."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+import orjson
+
+from tarantella.domain.page import Page, PageState
+from tarantella.store.tx import Tx, pack
+
+_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies"]
+
+
+def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float) -> list[Page]:
+    """The next pending pages of a run in a lane, without those that the owner already holds in memory."""
+    rows = tx.array(
+        _TAKEN,
+        "FROM pages WHERE state = 'pending' AND lane = :lane AND run_id = :run AND next_at <= :now "
+        f"AND id NOT IN (SELECT value FROM {tx.dialect.values('held')} AS r) ORDER BY next_at, id LIMIT :limit",
+        lane=lane,
+        run=run_id,
+        now=now,
+        held=pack(list(held)),
+        limit=limit,
+    )
+    return [
+        Page(id_, run_id, fingerprint, lane, url, depth, tries, charged, strategy, hops, bool(start), _cookies(cookies))
+        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies in rows
+    ]
+
+
+def _cookies(stored: str | None) -> dict[str, str] | None:
+    return orjson.loads(stored) if stored else None
+
+
+def listed(
+    tx: Tx, run_id: str, *, state: PageState | None = None, reason: str | None = None, after: int = 0, limit: int = 100
+) -> list[dict[str, Any]]:
+    """Some pages of a run in the order in which they were found."""
+    filters = "".join(
+        clause
+        for clause, given in ((" AND state = :state", state is not None), (" AND reason = :reason", reason is not None))
+        if given
+    )
+    rows = tx.all(
+        "SELECT id, url, final_url, depth, state, reason, detail, charged, strategy, next_at, status, found_on FROM pages "
+        f"WHERE run_id = :run AND id > :after{filters} ORDER BY id LIMIT :limit",
+        **{
+            "run": run_id,
+            "after": after,
+            "limit": limit,
+            **({"state": state} if state is not None else {}),
+            **({"reason": reason} if reason is not None else {}),
+        },
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def troubles(tx: Tx, run_id: str) -> list[dict[str, Any]]:
+    """How many pages failed or were skipped, by reason, with an example of each."""
+    rows = tx.all(
+        "SELECT state, reason, count(*) AS count, min(url) AS example, min(detail) AS detail FROM pages "
+        "WHERE run_id = :run AND state IN ('failed', 'skipped') GROUP BY state, reason ORDER BY state, count(*) DESC",
+        run=run_id,
+    )
+    return [dict(row._mapping) for row in rows]
+
+
+def find(tx: Tx, run_id: str, fingerprint: str) -> dict[str, Any] | None:
+    """A page by its address, or by the address that it was redirected to."""
+    row = tx.first(
+        "SELECT * FROM pages WHERE run_id = :run AND (fingerprint = :fp OR (final_fingerprint IS NOT NULL AND final_fingerprint = :fp)) "
+        "ORDER BY CASE WHEN fingerprint = :fp THEN 0 ELSE 1 END LIMIT 1",
+        run=run_id,
+        fp=fingerprint,
+    )
+    return dict(row._mapping) if row else None
+
+
+def by_id(tx: Tx, page_id: int) -> dict[str, Any] | None:
+    row = tx.first("SELECT * FROM pages WHERE id = :id", id=page_id)
+    return dict(row._mapping) if row else None
+
+
+def attempts(tx: Tx, page_id: int) -> list[dict[str, Any]]:
+    rows = tx.all("SELECT * FROM attempts WHERE page_id = :id ORDER BY n", id=page_id)
+    return [dict(row._mapping) for row in rows]
+
+
+def recount(tx: Tx, run_id: str) -> dict[str, int]:
+    """The pages of a run by state, counted one by one: what the run's own counts must agree with."""
+    rows = tx.all("SELECT state, count(*) AS count FROM pages WHERE run_id = :run GROUP BY state", run=run_id)
+    return {row.state: row.count for row in rows}

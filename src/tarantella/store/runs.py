@@ -1,0 +1,298 @@
+"""Runs: submitted, listed, paused, resumed, cancelled, retried, deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import orjson
+from sqlalchemy import Row
+
+from tarantella.domain.errors import Conflict, NotFound
+from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
+from tarantella.domain.outcome import Link
+from tarantella.domain.page import INCOMPLETE_SKIPS
+from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
+from tarantella.domain.spec import Spec
+from tarantella.store import admission, events, settle
+from tarantella.store.tx import Tx, pack
+
+SUBMITTING = "submitting"
+BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A run's row."""
+
+    id: str
+    status: RunStatus
+    wanted: Wanted
+    reason: str | None
+    spec: Spec
+    roots: tuple[str, ...]
+    keeper: str | None
+    counts: Counts
+    surplus: int
+    records: int
+    requests: int
+    bytes: int
+    refused: dict[str, Any]
+    last_event: int
+    failure_code: str | None
+    error_message: str | None
+    created_at: float
+    started_at: float | None
+    paused_at: float | None
+    deadline_at: float | None
+    finished_at: float | None
+
+    @classmethod
+    def of(cls, row: Row[Any]) -> Self:
+        return cls(
+            id=row.id,
+            status=RunStatus(row.status),
+            wanted=Wanted(row.wanted),
+            reason=row.reason,
+            spec=Spec.from_json(orjson.loads(row.spec), orjson.loads(row.secrets) if row.secrets else None),
+            roots=tuple(orjson.loads(row.roots)),
+            keeper=row.keeper,
+            counts=Counts(row.total, row.done, row.failed, row.skipped, row.pending, row.incomplete),
+            surplus=row.surplus,
+            records=row.records,
+            requests=row.requests,
+            bytes=row.bytes,
+            refused=orjson.loads(row.refused),
+            last_event=row.last_event,
+            failure_code=row.failure_code,
+            error_message=row.error_message,
+            created_at=row.created_at,
+            started_at=row.started_at,
+            paused_at=row.paused_at,
+            deadline_at=row.deadline_at,
+            finished_at=row.finished_at,
+        )
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in TERMINAL
+
+    @property
+    def is_full(self) -> bool:
+        return self.counts.total - self.surplus >= self.spec.max_pages
+
+
+def create(tx: Tx, run_id: str, spec: Spec, roots: Sequence[str], *, keeper: str | None, now: float) -> None:
+    """Write the row of a run whose pages are still to come; nobody starts it before `seal`."""
+    secrets = spec.secrets_json() if spec.secrets != Spec().secrets else None
+    tx.execute(
+        "INSERT INTO runs (id, status, wanted, reason, spec, secrets, roots, keeper, rank, created_at) "
+        "VALUES (:id, 'queued', 'pause', :reason, :spec, :secrets, :roots, :keeper, :rank, :now)",
+        id=run_id,
+        reason=SUBMITTING,
+        spec=orjson.dumps(spec.to_json()).decode(),
+        secrets=orjson.dumps(secrets).decode() if secrets else None,
+        roots=orjson.dumps(list(roots)).decode(),
+        keeper=keeper,
+        rank=admission_rank(now, spec.priority),
+        now=now,
+    )
+
+
+def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, now: float) -> None:
+    """Add addresses to start from."""
+    fresh = settle.insert_pages(tx, settle.start_pages(run_id, links, strategy, now))
+    stands = sorted({(page.run_id, page.lane) for page in fresh})
+    settle.open_lanes(tx, stands)
+    settle.refresh_stands(tx, stands)
+    tx.execute("UPDATE runs SET total = total + :n, pending = pending + :n WHERE id = :id", n=len(fresh), id=run_id)
+
+
+def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
+    """All its start pages are there: from this commit on the run exists for everybody."""
+    run = _row(tx, run_id)
+    tx.execute(
+        "UPDATE runs SET wanted = 'run', reason = :why WHERE id = :id",
+        id=run_id,
+        why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
+    )
+    meta = {"resolved_strategy": orjson.loads(run.spec)["strategy"], "start_urls": run.total}
+    events.record(tx, run_id, [Event(RUN_CREATED, meta=meta)], now)
+    admission.admit(tx, max_running, now)
+
+
+def get(tx: Tx, run_id: str) -> Run:
+    return Run.of(_row(tx, run_id))
+
+
+def find(tx: Tx, prefix: str) -> str:
+    """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
+    if prefix == "latest":
+        found = tx.all("SELECT id FROM runs WHERE reason IS NULL OR reason <> :s ORDER BY created_at DESC, id DESC LIMIT 1", s=SUBMITTING)
+    else:
+        clean = "".join(c for c in prefix.lower() if c.isalnum() or c == "-")
+        found = tx.all("SELECT id FROM runs WHERE id LIKE :head OR id LIKE :tail LIMIT 2", head=f"{clean}%", tail=f"%{clean}")
+    if not found:
+        raise NotFound(f"There is no run {prefix!r}.", remedy="`tarantella runs list` shows those that there are.")
+    if len(found) > 1 and not any(row.id == prefix for row in found):
+        raise Conflict(f"More than one run begins or ends with {prefix!r}.", remedy="Write more of its id.")
+    return str(found[0].id)
+
+
+def listed(
+    tx: Tx, *, status: RunStatus | None = None, limit: int = 50, before: tuple[float, str] | None = None
+) -> list[Run]:
+    """The newest runs first."""
+    created, run_id = before or (float("1e18"), "")
+    rows = tx.all(
+        "SELECT * FROM runs WHERE (created_at < :created OR (created_at = :created AND id < :id)) "
+        f"{'AND status = :status ' if status else ''}ORDER BY created_at DESC, id DESC LIMIT :limit",
+        **{"created": created, "id": run_id, "limit": limit, **({"status": status} if status else {})},
+    )
+    return [Run.of(row) for row in rows if row.reason != SUBMITTING]
+
+
+def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
+    """The runs with these ids, as they are now."""
+    rows = tx.all(f"SELECT * FROM runs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)", ids=pack(sorted(ids)))
+    return [Run.of(row) for row in rows]
+
+
+def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -> RunStatus:
+    """Ask for a pause. It is actual when nobody holds a slot of the run any more."""
+    run = get(tx, run_id)
+    if run.is_over:
+        raise Conflict(f"The run is already {run.status}.", remedy="There is nothing to pause.")
+    if run.wanted is Wanted.CANCEL:
+        raise Conflict("The run is being cancelled.", remedy="There is nothing to pause.")
+    if run.status is RunStatus.PAUSED:
+        return run.status
+    tx.execute("UPDATE runs SET wanted = 'pause', reason = :why WHERE id = :id", id=run_id, why=why)
+    return settle_pause(tx, run_id, max_running=max_running, now=now)
+
+
+def settle_pause(tx: Tx, run_id: str, *, max_running: int, now: float) -> RunStatus:
+    """Make a wanted pause actual if nothing of the run is in flight."""
+    run = get(tx, run_id)
+    if run.wanted is not Wanted.PAUSE or run.is_over or run.status is RunStatus.PAUSED or run.reason == SUBMITTING:
+        return run.status
+    if tx.value("SELECT count(*) FROM run_workers WHERE run_id = :run AND slots > 0", run=run_id):
+        return run.status
+    tx.execute("UPDATE runs SET status = 'paused', paused_at = :now WHERE id = :id", id=run_id, now=now)
+    events.record(tx, run_id, [Event(RUN_PAUSED, Level.INFO, {"reason": run.reason, "pending": run.counts.pending})], now)
+    admission.admit(tx, max_running, now)
+    return RunStatus.PAUSED
+
+
+def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> RunStatus:
+    """Let a paused run go on; its deadline moves by as long as it was paused."""
+    run = get(tx, run_id)
+    if run.is_over:
+        raise Conflict(
+            f"The run is already {run.status}.", remedy=f"`tarantella runs retry-failed {run_id}` tries its failed pages again."
+        )
+    if run.wanted is Wanted.CANCEL:
+        raise Conflict("The run is being cancelled.", remedy="`retry-failed` brings it back afterwards.")
+    if run.keeper is not None and run.keeper != keeper:
+        raise Conflict("Another command is working on this run.", remedy="Wait for it, or stop it first.")
+    paused_for = now - run.paused_at if run.paused_at is not None else 0.0
+    tx.execute(
+        "UPDATE runs SET wanted = 'run', status = CASE WHEN status = 'paused' THEN 'queued' ELSE status END, reason = :why, "
+        "paused_at = NULL, deadline_at = deadline_at + :paused, keeper = :keeper WHERE id = :id",
+        id=run_id,
+        why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
+        paused=max(0.0, paused_for),
+        keeper=keeper,
+    )
+    if run.status is RunStatus.PAUSED or run.wanted is Wanted.PAUSE:
+        events.record(tx, run_id, [Event(RUN_RESUMED, meta={"pending": run.counts.pending})], now)
+    admission.admit(tx, max_running, now)
+    return get(tx, run_id).status
+
+
+def want_cancel(tx: Tx, run_id: str) -> RunStatus:
+    """Ask for the end of a run; a closing does the rest. Asking twice is asking once."""
+    run = get(tx, run_id)
+    if not run.is_over:
+        tx.execute("UPDATE runs SET wanted = 'cancel' WHERE id = :id", id=run_id)
+    return run.status
+
+
+def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
+    """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
+    run = get(tx, run_id)
+    if not run.is_over:
+        raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
+    again = tx.array(
+        ["id", "lane", "state"],
+        "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
+        f"(SELECT value FROM {tx.dialect.values('reasons')} AS r))",
+        run=run_id,
+        reasons=pack(sorted(INCOMPLETE_SKIPS)),
+    )
+    if not again:
+        return 0
+    ids = [row[0] for row in again]
+    failed = sum(row[2] == "failed" for row in again)
+    tx.execute(
+        "UPDATE pages SET state = 'pending', reason = NULL, detail = NULL, charged = 0, hops = 0, next_at = :now, tries = tries + 1 "
+        f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        now=now,
+        ids=pack(ids),
+    )
+    settle.refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
+    tx.execute(
+        "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, failed = failed - :failed, skipped = skipped - :skipped, "
+        "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = :deadline, keeper = :keeper, "
+        "failure_code = NULL, error_message = NULL WHERE id = :id",
+        id=run_id,
+        why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
+        failed=failed,
+        skipped=len(ids) - failed,
+        n=len(ids),
+        deadline=now + run.spec.deadline_seconds if run.spec.deadline_seconds is not None else None,
+        keeper=keeper,
+    )
+    events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": len(ids)})], now)
+    admission.admit(tx, max_running, now)
+    return len(ids)
+
+
+def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool = False) -> bool:
+    """Delete part of a run that is over; True when nothing of it is left. In slices, so that nobody waits for long."""
+    run = tx.first("SELECT status FROM runs WHERE id = :id", id=run_id)
+    if run is not None and RunStatus(run.status) not in TERMINAL and not unacknowledged:
+        raise Conflict(f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first.")
+    ids = [row[0] for row in tx.array(["id"], "FROM pages WHERE run_id = :run LIMIT :limit", run=run_id, limit=limit)]
+    if ids:
+        chosen = f"(SELECT value FROM {tx.dialect.values('ids')} AS r)"
+        for table, column in (("attempts", "page_id"), ("records", "page_id"), ("bodies", "page_id"), ("pages", "id")):
+            tx.execute(f"DELETE FROM {table} WHERE {column} IN {chosen}", ids=pack(ids))
+        return False
+    for table in ("run_events", "stands", "run_workers"):
+        tx.execute(f"DELETE FROM {table} WHERE run_id = :run", run=run_id)
+    tx.execute("DELETE FROM runs WHERE id = :run", run=run_id)
+    return True
+
+
+def _row(tx: Tx, run_id: str) -> Row[Any]:
+    row = tx.first("SELECT * FROM runs WHERE id = :id", id=run_id)
+    if row is None:
+        raise NotFound(f"There is no run {run_id!r}.", remedy="`tarantella runs list` shows those that there are.")
+    return row
+
+
+def sizes(tx: Tx, run_ids: Sequence[str]) -> dict[str, int]:
+    """Roughly how many bytes the records and kept bodies of these runs take, pages and history included."""
+    found = {}
+    for run_id in run_ids:
+        stored = tx.value(
+            "SELECT coalesce(sum(length(data)), 0) FROM records WHERE run_id = :run", run=run_id
+        ) + tx.value(
+            "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE page_id IN (SELECT id FROM pages WHERE run_id = :run)",
+            run=run_id,
+        )
+        total = tx.value("SELECT total FROM runs WHERE id = :run", run=run_id)
+        found[run_id] = int(stored) + BYTES_PER_PAGE * int(total or 0)
+    return found

@@ -1,0 +1,60 @@
+"""Brings a database to the schema that this version knows. Alembic is loaded only when there is something to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+from tarantella.domain.errors import SchemaTooNew, StoreBroken
+
+HEAD = "0001"
+KNOWN = frozenset({HEAD})
+
+
+def prepare(path: Path) -> None:
+    """Create the database or bring it up to date; refuse one that a newer version wrote."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if path.exists() and _version(path) == HEAD:
+            return
+        _upgrade(path)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreBroken(f"{path} can't be used: {error}.", remedy="Choose another folder with --data-dir.") from error
+
+
+def _version(path: Path) -> str | None:
+    with closing(sqlite3.connect(path, timeout=10)) as connection:
+        found = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+        row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if found else None
+    version = str(row[0]) if row else None
+    if version is not None and version not in KNOWN:
+        raise SchemaTooNew(
+            f"{path} has schema {version}; this Tarantella knows {HEAD} at most.",
+            remedy="Upgrade Tarantella, or choose another --data-dir.",
+        )
+    return version
+
+
+def _upgrade(path: Path) -> None:
+    from alembic import command
+    from alembic.config import Config
+    from sqlalchemy import create_engine
+    from sqlalchemy.pool import NullPool
+
+    path.touch(mode=0o600, exist_ok=True)
+
+    def connect() -> sqlite3.Connection:
+        connection = sqlite3.connect(path, isolation_level=None, timeout=60)
+        connection.execute("PRAGMA journal_mode = WAL")
+        return connection
+
+    engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    config = Config()
+    config.set_main_option("script_location", "tarantella.store:migrations")
+    with engine.connect() as connection:
+        # Two first starts at the same moment: the second waits here, and then finds nothing to do.
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        connection.exec_driver_sql("COMMIT")

@@ -1,0 +1,66 @@
+"""A transaction: short ways to ask, and many rows in one statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from sqlalchemy import Connection, Row, TextClause, text
+
+from tarantella.store.dialect import Dialect
+
+INSERTED_AT_ONCE = 100
+
+
+class Tx:
+    """One open transaction on one connection."""
+
+    __slots__ = ("connection", "dialect")
+
+    def __init__(self, connection: Connection, dialect: Dialect) -> None:
+        self.connection = connection
+        self.dialect = dialect
+
+    def execute(self, sql: str, **values: Any) -> int:
+        """Run a statement; how many rows it changed."""
+        return self.connection.execute(_prepared(sql), values).rowcount
+
+    def all(self, sql: str, **values: Any) -> Sequence[Row[Any]]:
+        return self.connection.execute(_prepared(sql), values).all()
+
+    def first(self, sql: str, **values: Any) -> Row[Any] | None:
+        return self.connection.execute(_prepared(sql), values).first()
+
+    def value(self, sql: str, **values: Any) -> Any:
+        return self.connection.execute(_prepared(sql), values).scalar()
+
+    def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, conflict: str) -> None:
+        """Insert rows with large values, a few statements for many rows."""
+        names = list(rows[0])
+        for start in range(0, len(rows), INSERTED_AT_ONCE):
+            chunk = rows[start : start + INSERTED_AT_ONCE]
+            places = ", ".join(f"({', '.join(f':{name}_{i}' for name in names)})" for i in range(len(chunk)))
+            values = {f"{name}_{i}": row[name] for i, row in enumerate(chunk) for name in names}
+            self.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES {places} ON CONFLICT {conflict}", **values)
+
+    def array(self, columns: Sequence[str], rest: str, **values: Any) -> list[Any]:
+        """The rows of a query as one JSON value.
+
+        Reading row by row takes and gives back the interpreter's lock for each, which the event loop pays for.
+        """
+        inner = f"SELECT {', '.join(f'{column} AS c{i}' for i, column in enumerate(columns))} {rest}"
+        row = self.dialect.row_of.format(", ".join(f"c{i}" for i in range(len(columns))))
+        found = self.value(f"SELECT {self.dialect.array_of.format(row)} FROM ({inner}) AS found", **values)
+        return orjson.loads(found) if found else []
+
+
+@lru_cache(maxsize=512)
+def _prepared(sql: str) -> TextClause:
+    return text(sql)
+
+
+def pack(rows: Sequence[Any]) -> str:
+    """Rows as the one parameter that Dialect.rows unrolls."""
+    return orjson.dumps(rows).decode()

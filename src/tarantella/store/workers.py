@@ -1,0 +1,100 @@
+"""Processes that own lanes: a row each, with a beat that others watch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Row
+
+from tarantella.domain.event import RUN_PAUSED, Event, Level
+from tarantella.store import admission, events
+from tarantella.store.tx import Tx
+
+INTERRUPTED = "interrupted"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerInfo:
+    """Who a worker is."""
+
+    id: str
+    serves: str | None
+    host: str
+    pid: int
+    version: str
+
+
+def register(tx: Tx, worker: WorkerInfo, now: float) -> None:
+    tx.execute(
+        "INSERT INTO workers (id, serves, host, pid, version, started_at, beat, beat_at) "
+        "VALUES (:id, :serves, :host, :pid, :version, :now, 0, :now)",
+        id=worker.id,
+        serves=worker.serves,
+        host=worker.host,
+        pid=worker.pid,
+        version=worker.version,
+        now=now,
+    )
+
+
+def beat(tx: Tx, worker_id: str, hungry: bool, now: float) -> bool:
+    """Say that this worker lives; False when it was declared dead meanwhile."""
+    return (
+        tx.execute(
+            "UPDATE workers SET beat = beat + 1, beat_at = :now, hungry = :hungry WHERE id = :id AND dead_at IS NULL",
+            id=worker_id,
+            hungry=int(hungry),
+            now=now,
+        )
+        == 1
+    )
+
+
+def alive(tx: Tx) -> Sequence[Row[Any]]:
+    return tx.all("SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL")
+
+
+def retire(tx: Tx, worker_id: str, *, max_running: int, now: float) -> None:
+    """A clean end: everything was settled, so the lanes are simply free again."""
+    _bury(tx, worker_id, unclean=False, max_running=max_running, now=now)
+
+
+def declare_dead(tx: Tx, worker_id: str, *, max_running: int, now: float) -> None:
+    """Somebody saw that it no longer lives. From here on its settles are refused, and its lanes can be taken."""
+    _bury(tx, worker_id, unclean=True, max_running=max_running, now=now)
+
+
+def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float) -> None:
+    died = tx.execute("UPDATE workers SET dead_at = :now WHERE id = :id AND dead_at IS NULL", id=worker_id, now=now)
+    if not died:
+        return
+    tx.execute(
+        "UPDATE lanes SET owner = NULL, unclean_deaths = unclean_deaths + :unclean WHERE owner = :id",
+        id=worker_id,
+        unclean=int(unclean),
+    )
+    tx.execute("DELETE FROM run_workers WHERE worker_id = :id", id=worker_id)
+    _interrupt_runs(tx, worker_id, now)
+    admission.admit(tx, max_running, now)
+
+
+def _interrupt_runs(tx: Tx, keeper: str, now: float) -> None:
+    """Runs of a command that is gone wait until somebody resumes them."""
+    kept = tx.all("SELECT id, pending FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused')", keeper=keeper)
+    for run in kept:
+        changed = tx.execute(
+            "UPDATE runs SET status = 'paused', wanted = 'pause', reason = coalesce(CASE WHEN status = 'paused' THEN reason END, "
+            ":why), paused_at = coalesce(paused_at, :now), keeper = NULL WHERE id = :id AND wanted <> 'cancel'",
+            id=run.id,
+            why=INTERRUPTED,
+            now=now,
+        )
+        if changed:
+            events.record(tx, run.id, [Event(RUN_PAUSED, Level.WARN, {"reason": INTERRUPTED, "pending": run.pending})], now)
+
+
+def forget_old(tx: Tx, before: float) -> int:
+    """Remove the rows of workers that ended long ago."""
+    return tx.execute("DELETE FROM workers WHERE dead_at < :before", before=before)

@@ -1,0 +1,17 @@
+"""The site that tests crawl: on loopback, with many faults, each at its own address."""
+
+from __future__ import annotations
+
+from tests.site import control, documents, hostile, pages, redirects, statuses
+from tests.site.hits import Hit
+from tests.site.pages import tree_path, tree_paths
+from tests.site.proxy import Proxy
+from tests.site.registry import Call
+from tests.site.reply import Reply
+from tests.site.request import Request
+from tests.site.server import Site
+
+# Importing a family registers its routes.
+FAMILIES = (control, documents, hostile, pages, redirects, statuses)
+
+__all__ = ["FAMILIES", "Call", "Hit", "Proxy", "Reply", "Request", "Site", "tree_path", "tree_paths"]

@@ -1,0 +1,36 @@
+"""`python -m tests.site --port 0` serves the test site in a process of its own until it is killed."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import signal
+
+from tests.site import Site
+
+
+def main() -> None:
+    """Serve the site; its address is the first line on stdout."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.site", description="Serve the test site on loopback."
+    )
+    parser.add_argument(
+        "--host", default="127.0.0.1", help="the loopback address to print; its sisters work too"
+    )
+    parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0 lets the system choose")
+    options = parser.parse_args()
+    asyncio.run(_serve(options.host, options.port))
+
+
+async def _serve(host: str, port: int) -> None:
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopped.set)
+    async with Site(host=host, port=port) as site:
+        print(site.url, flush=True)
+        await stopped.wait()
+
+
+if __name__ == "__main__":
+    main()
