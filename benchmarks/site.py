@@ -103,6 +103,6 @@ def _page(number: int, pages: int, rng: random.Random, words: list[str], paragra
         f"<title>{title}</title>"
         f'<meta name="description" content="What page {number} is about: {words[number % len(words)]}.">'
         '<meta name="viewport" content="width=device-width"></head>\n'
-        f'<body><header><nav><ul>{items}</ul></nav></header>\n<main><article><h1>{title}</h1>\n'
+        f"<body><header><nav><ul>{items}</ul></nav></header>\n<main><article><h1>{title}</h1>\n"
         f"{body}\n</article></main><footer><p>Made of words that mean nothing.</p></footer></body></html>\n"
     )

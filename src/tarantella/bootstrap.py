@@ -14,7 +14,7 @@ from tarantella.fetchers import FETCHERS
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import Robots
 from tarantella.services.app import App
-from tarantella.services.python import scrape, scrape_async
+from tarantella.services.python import make_scrape, make_scrape_async
 from tarantella.settings import Settings, load
 from tarantella.store import schema
 from tarantella.store.database import Database
@@ -53,3 +53,7 @@ def make_tools() -> Tools:
         strategies={name: STRATEGIES[name] for name in fetchers},
         closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
     )
+
+
+scrape_async = make_scrape_async(open_app)
+scrape = make_scrape(scrape_async)

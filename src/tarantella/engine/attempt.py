@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 import zlib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 import orjson
+import structlog
 
 from tarantella.domain.backoff import obeyed_retry_after
 from tarantella.domain.breaker import BreakerState
@@ -25,7 +26,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.failure import Failure
-from tarantella.domain.outcome import Attempt, Body, Move, Outcome, Refused
+from tarantella.domain.outcome import Attempt, Body, Link, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.strategy import Strategy
 from tarantella.domain.url import Url, fingerprint, redact, resolve
@@ -35,6 +36,8 @@ from tarantella.engine.visit import Visit, Visitor
 from tarantella.fetchers.contract import FetchError, Request
 from tarantella.fetchers.retry_after import parse_retry_after
 from tarantella.fetchers.robots import Robots, RobotsUnreachable
+
+log = structlog.get_logger()
 
 ROBOTS_TRIES = 3
 MAX_DETAIL = 500
@@ -66,7 +69,20 @@ class Tools:
 
 
 async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
-    """Try one page once, and say what should become of it."""
+    """Try one page once, and say what should become of it. A page's trouble is an outcome, never an exception."""
+    began_at, began = tools.clock.wall(), tools.clock.monotonic()
+    try:
+        return await _attempt(page, lane, run, tools)
+    except (HostMustWait, asyncio.CancelledError):
+        raise
+    except Exception as error:
+        log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))
+        visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
+        elapsed = tools.clock.monotonic() - began
+        return _failed(page, lane, run, tools, visit, Attempt(page.strategy, began_at, round(elapsed * 1000), ""), began)
+
+
+async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
     url = resolve(page.url)
     if run.spec.obey_robots and (refusal := await _robots_refusal(page, url, lane, run, tools)):
         return refusal
@@ -94,19 +110,24 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
 
 async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
     """What robots.txt means for this page: None when it may be fetched."""
-    rules = tools.robots.known(url)
-    if rules is None:
-        try:
-            rules = await tools.robots.rules(url, run.options)
-        except RobotsUnreachable as error:
-            if error.tries >= ROBOTS_TRIES:
-                return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
-            delay = obeyed_retry_after(error.retry_after)
-            raise HostMustWait(delay if delay is not None else run.spec.backoff.delay(error.tries, tools.luck())) from error
-        except FetchError as error:
-            detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
-            return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=(_page_failed(page, error.failure, detail),))
-    lane.set_crawl_delay(rules.crawl_delay(run.user_agent))
+    if lane.robots_failures.get(url.origin, 0) >= ROBOTS_TRIES:
+        return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail="robots.txt could not be read")
+    try:
+        rules = await tools.robots.rules(url, run.options)
+    except RobotsUnreachable as error:
+        tries = lane.robots_failures[url.origin] = lane.robots_failures.get(url.origin, 0) + 1
+        if tries >= ROBOTS_TRIES:
+            return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
+        asked = obeyed_retry_after(error.retry_after)
+        raise HostMustWait(asked if asked is not None else run.spec.backoff.delay(tries, tools.luck())) from error
+    except FetchError as error:
+        detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
+        events = (_page_failed(page, error.failure, detail),)
+        return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
+    if rules is not lane.rules:
+        lane.rules = rules
+        lane.robots_failures.pop(url.origin, None)
+        lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
     if rules.allowed(url.href, run.user_agent):
         return None
     return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")
@@ -115,7 +136,8 @@ async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun,
 def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     extracted = visit.extracted
     assert extracted is not None
-    links, refused = (), {}
+    links: Sequence[Link] = ()
+    refused: Mapping[str, Refused] = {}
     if extracted.hrefs:
         links, refused = _links(page, run, visit)
     redirected = visit.url != page.url
@@ -136,7 +158,7 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     )
 
 
-def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Any, Mapping[str, Refused]]:
+def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Sequence[Link], Mapping[str, Refused]]:
     extracted = visit.extracted
     assert extracted is not None
     if run.full:

@@ -38,6 +38,8 @@ class OwnedLane:
         self.active = 0
         self.held: set[int] = set()
         self.delay = 0.0
+        self.rules: object | None = None  # of robots.txt, as last seen
+        self.robots_failures: dict[str, int] = {}
         self.idle_since: float | None = None
         self.releasing = False
         self._queues: dict[str, deque[Page]] = {}

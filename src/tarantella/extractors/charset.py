@@ -25,15 +25,18 @@ def known(label: str) -> str | None:
 
 
 def parse_html(body: bytes, charset: str | None) -> turbohtml.Document:
-    """The document in these bytes: a mark at their beginning wins, then the given charset, then what they say."""
+    """The document in these bytes, by their mark, the given charset, what they declare, or a guess."""
     if charset is None and body.isascii() and b"\x1b" not in body:
         charset = "utf-8"
     document = turbohtml.parse(body, encoding=charset, positions=False)
-    if document.encoding_confidence == "tentative" and document.encoding != "UTF-8":
-        # Nothing was declared, and it isn't UTF-8 either: only now is a guess better than the default.
-        if (guess := known(_guess(body))) not in (None, "windows-1252"):
-            return turbohtml.parse(body, encoding=guess, positions=False)
-    return document
+    if document.encoding_confidence == "certain" or document.encoding == "UTF-8":
+        return document
+    guess = known(_guess(body))
+    return (
+        document
+        if guess in (None, "windows-1252")
+        else turbohtml.parse(body, encoding=guess, positions=False)
+    )
 
 
 def decode(body: bytes, charset: str | None) -> str:

@@ -21,7 +21,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MediaType:
-    """A Content-Type header: its type, the kind of document that is (None: look at the bytes), and the charset."""
+    """What a Content-Type header says; a document without a kind must be told by its bytes."""
 
     name: str
     kind: Kind | None
@@ -95,7 +95,7 @@ def identify(body: bytes, content_type: str) -> Document:
 
 
 def _charset(head: bytes, claimed: str | None) -> str | None:
-    """The charset to trust. NUL bytes mean UTF-16 where something says so, and no text at all where nothing does."""
+    """The charset to trust. NUL bytes mean UTF-16 where something says so, and no text where nothing does."""
     is_utf16 = claimed is not None and claimed.startswith("utf-16")
     if b"\0" not in head:
         # Markup has ASCII characters, which in UTF-16 have a NUL each: without one the header is wrong.

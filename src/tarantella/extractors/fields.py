@@ -35,7 +35,7 @@ def validate(fields: Sequence[Field]) -> None:
 def _invalid(field: Field, problem: str) -> InvalidInput:
     return InvalidInput(
         f"The selector {shown(field.css)} of the field {field.name!r} is not CSS: {problem}.",
-        remedy="Write one as in a style sheet, such as '.price' or 'article > h1'; for an attribute, name=css@attribute.",
+        remedy="Write one as in a style sheet, like '.price'; for an attribute, name=css@attribute.",
         field="fields",
     )
 
@@ -57,7 +57,7 @@ def select(document: Document, field: Field, base_url: Callable[[], str]) -> str
 
 
 def absolute(base_url: str, address: str | None) -> str | None:
-    """An address as seen from a page; as it was written where that makes no address, or the page's is unknown."""
+    """An address as seen from a page; as written where that makes none, or the page's own is unknown."""
     if not address or not base_url:
         return address
     try:

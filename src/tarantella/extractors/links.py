@@ -2,51 +2,34 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from sys import getsizeof
 from types import MappingProxyType
 
+from tarantella.domain.outcome import Link, Refused
 from tarantella.domain.scope import Scope
-from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact, resolve
+from tarantella.domain.url import MAX_LENGTH, Unfetchable, fingerprint, redact
+from tarantella.extractors.place import Place
 from tarantella.extractors.recent import Recent
 
 SAMPLES = 3
 _SAMPLE_LENGTH = 300
-# What a string and its place in a set cost beside its characters.
-_OVERHEAD = 150
-_FOLDER_OVERHEAD = 600
+# What a place in a set costs, and a set itself.
+_SLOT = 100
+_SET = 600
+_UNSEEN: frozenset[str] = frozenset()
 
 _BLANKS = "".join(map(chr, range(0x21)))
-_NOT_FETCHED = ("javascript:", "mailto:", "tel:", "data:", "sms:", "whatsapp:", "about:", "blob:")
-_FROM_ORIGIN = ("/", "http://", "https://")
-# Nothing in here is changed by any parser, if no segment begins with a dot, escaped or not.
-_PLAIN_PATH = re.compile(r"(?:/[A-Za-z0-9_~!$&()*+,;=:@-][A-Za-z0-9_~!$&()*+,;=:@.-]*)+/?(?:\?[A-Za-z0-9_~!$&()*+,;=:@.%/?-]+)?")
-_PLAIN_RELATIVE = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9_~.-]*(?:\?[A-Za-z0-9_~=&.%-]+)?")
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """A link that belongs to the run and was not known."""
-
-    url: str
-    fingerprint: str
-    lane: str
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
-class Refused:
-    """How many links were turned away for one reason, and what some of them look like."""
-
-    count: int
-    samples: tuple[str, ...]
+_BREAKS = str.maketrans("", "", "\t\n\r")
+_NEVER_FETCHED = ("javascript:", "mailto:", "tel:", "data:")
 
 
 @dataclass(frozen=True, slots=True)
 class Discovered:
-    links: Sequence[Found] = ()
+    """What a page's links came to; those that were handled before are in neither."""
+
+    links: Sequence[Link] = ()
     refused: Mapping[str, Refused] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -56,26 +39,31 @@ _NOTHING = Discovered()
 class LinkFilter:
     """Remembers what a run has seen, within bounds, and lets only the new through.
 
-    What it forgets it lets through again, so the store's unique index has the last word. The other way round it
-    can't be corrected: whoever drops what was discovered (a settle that was refused, an attempt that will be made
-    again) must call `forget`, or those links are never heard of again.
+    What it forgets it lets through again, so the store's unique index has the last word. The other way round
+    it can't be mended: whoever drops what was discovered (a settle that was refused, an attempt that is to be
+    made again) must call `forget`, or those links are never heard of again.
 
-    A page with very many links can be discovered in slices; the links found are the same.
+    A page with very many links can be discovered in slices, to let others work in between.
     """
 
     def __init__(
-        self, scope: Scope, max_depth: int | None, *, remembered: int = 200_000, remembered_bytes: int = 32_000_000
+        self,
+        scope: Scope,
+        max_depth: int | None,
+        *,
+        remembered: int = 200_000,
+        remembered_bytes: int = 32_000_000,
     ) -> None:
         self._scope = scope
         self._max_depth = max_depth
         self._fingerprints = Recent(remembered)
-        # Hrefs as written, by what their meaning depends on: the origin, or the folder they were found in.
+        # Hrefs as they are written, by what their meaning depends on: an origin, a folder or a file.
         self._handled: dict[str, set[str]] = {}
         self._handled_bytes = 0
         self._handled_limit = remembered_bytes
 
     def rebase(self, scope: Scope) -> None:
-        """A start URL led elsewhere, and with it the scope; what was refused may now be wanted."""
+        """A start URL led elsewhere, and the scope with it: what was refused may now be wanted."""
         self._scope = scope
         self._forget_handled()
 
@@ -85,67 +73,81 @@ class LinkFilter:
         self._forget_handled()
 
     def discover(self, hrefs: Collection[str], page_url: str, base: str | None, depth: int) -> Discovered:
-        """The links to add to the run, in the order in which they stand in the page. `page_url` is a resolved address."""
+        """The links to add to the run, in the order of the page; its address must be a resolved one."""
         if not hrefs:
             return _NOTHING
         if self._max_depth is not None and depth + 1 > self._max_depth:
-            return _too_deep(hrefs)
-        here = page_url if base is None else _effective_base(base, page_url)
-        origin, folder = _places(here)
-        seen = self._handled.get(origin)
-        if seen is None:
-            seen = frozenset()
-        elif seen.issuperset(hrefs):
+            return Discovered((), {"depth": _refused(list(dict.fromkeys(hrefs)))})
+        place = Place.of(page_url, base)
+        seen = self._handled.get(place.origin, _UNSEEN)
+        # On most pages of a site nothing is new, and this is all that happens.
+        if seen.issuperset(hrefs):
             return _NOTHING
-        seen_in_folder = self._handled.get(folder, frozenset())
-        fresh = [href for href in dict.fromkeys(hrefs) if href not in seen and href not in seen_in_folder]
-        return self._admit(fresh, here, origin, folder, depth + 1) if fresh else _NOTHING
+        fresh = [href for href in hrefs if href not in seen]
+        seen = self._handled.get(place.folder, _UNSEEN)
+        if seen.issuperset(fresh):
+            return _NOTHING
+        in_file = self._handled.get(place.file, _UNSEEN)
+        fresh = [href for href in dict.fromkeys(fresh) if href not in seen and href not in in_file]
+        return self._admit(fresh, place, depth + 1) if fresh else _NOTHING
 
-    def _admit(self, fresh: Sequence[str], here: str, origin: str, folder: str, depth: int) -> Discovered:
-        links: list[Found] = []
-        refusals = _Refusals()
-        home = resolve(here)
+    def _admit(self, fresh: Sequence[str], place: Place, depth: int) -> Discovered:
+        links: list[Link] = []
+        refused: dict[str, list[str]] = {}
         for href in fresh:
-            reference = href.strip(_BLANKS)
-            if not reference or reference[0] == "#":
-                continue
-            if len(reference) > MAX_LENGTH:
-                refusals.add("too_long", href)
-                continue
-            self._remember(reference, href, origin, folder)
-            if reference[:11].lower().startswith(_NOT_FETCHED):
-                refusals.add("scheme", href)
-                continue
-            try:
-                url = _plainly(reference, home, origin, folder) or resolve(reference, here)
-            except Unfetchable as refusal:
-                refusals.add(refusal.reason, href)
-                continue
-            if not self._scope.contains(url):
-                refusals.add("scope", href)
-                continue
-            mark = fingerprint(url.href)
-            if mark not in self._fingerprints:
-                self._fingerprints.add(mark)
-                links.append(Found(url.href, mark, url.lane, depth))
-        return Discovered(links, refusals.told())
+            outcome = self._look_at(href, place, depth)
+            if isinstance(outcome, Link):
+                links.append(outcome)
+            elif outcome is not None:
+                refused.setdefault(outcome, []).append(href)
+        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()})
 
-    def _remember(self, reference: str, href: str, origin: str, folder: str) -> None:
-        if reference.startswith(_FROM_ORIGIN):
-            place = origin
-        elif _depends_on_file(reference):
-            return
-        else:
-            place = folder
-        seen = self._handled.get(place)
-        if seen is None:
-            seen = self._handled[place] = set()
-            self._handled_bytes += len(place) + _FOLDER_OVERHEAD
-        seen.add(href)
-        self._handled_bytes += len(href) + _OVERHEAD
+    def _look_at(self, href: str, place: Place, depth: int) -> Link | str | None:
+        """A new link, the reason for which it is refused, or None where there is nothing new about it."""
+        reference = _cleaned(href)
+        if not reference or reference.startswith("#"):
+            self._remember(place.origin, href)
+            return None
+        if len(reference) > MAX_LENGTH:
+            return "too_long"
+        if reference[:11].lower().startswith(_NEVER_FETCHED):
+            self._remember(place.origin, href)
+            return "scheme"
+        if (part := place.depends_on(reference)) is not None:
+            self._remember(part, href)
+        try:
+            url = place.resolve(reference)
+        except Unfetchable as refusal:
+            return refusal.reason
+        if not self._scope.contains(url):
+            return "scope"
+        mark = fingerprint(url.href)
+        if mark in self._fingerprints:
+            return None
+        self._fingerprints.add(mark)
+        return Link(url.href, mark, url.lane, depth)
+
+    def _remember(self, part: str, href: str) -> None:
         if self._handled_bytes > self._handled_limit:
             self._forget_handled()
+        seen = self._handled.get(part)
+        if seen is None:
+            seen = self._handled[part] = set()
+            self._handled_bytes += getsizeof(part) + _SET
+        seen.add(href)
+        self._handled_bytes += getsizeof(href) + _SLOT
 
     def _forget_handled(self) -> None:
         self._handled.clear()
         self._handled_bytes = 0
+
+
+def _cleaned(href: str) -> str:
+    """As a browser reads it: without blanks around it or line breaks within."""
+    href = href.strip(_BLANKS)
+    return href.translate(_BREAKS) if "\n" in href or "\t" in href or "\r" in href else href
+
+
+def _refused(hrefs: Sequence[str]) -> Refused:
+    samples = (redact(_cleaned(href[:MAX_LENGTH]))[:_SAMPLE_LENGTH] for href in hrefs[:SAMPLES])
+    return Refused(len(hrefs), tuple(samples))

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
+from tarantella.fetchers.user_agent import default_user_agent
+
+__all__ = ["FETCHERS", "default_user_agent"]
+
 if TYPE_CHECKING:
     from tarantella.fetchers.contract import Fetcher
     from tarantella.fetchers.guard import Guard

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from io import BytesIO
 from typing import NoReturn
 
 from wreq import Response
 
 from tarantella.domain.failure import Failure
-from tarantella.fetchers.contract import FetchError, Options
+from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.encoding import decode
+
+
+@dataclass(frozen=True, slots=True)
+class StartRequest(Request):
+    """A request for the beginning of a body: what is longer is cut rather than refused."""
+
+    cut: int = 0
 
 
 async def read_whole(answer: Response, options: Options, encoding: str | None) -> bytes:
@@ -23,11 +31,9 @@ async def read_whole(answer: Response, options: Options, encoding: str | None) -
         # Nothing was announced, or the client decompresses as it reads and has dropped what was:
         # only what comes out can be counted.
         body = await _read(answer, options.max_decoded + 1)
-    if encoding is not None:
-        return decode(body, encoding, options.max_decoded, whole=True)
     if len(body) > options.max_decoded:
         _too_large("decoded", options.max_decoded)
-    return body
+    return body if encoding is None else decode(body, encoding, options.max_decoded, whole=True)
 
 
 async def read_start(answer: Response, limit: int, encoding: str | None) -> bytes:

@@ -12,12 +12,11 @@ from functools import lru_cache
 from itertools import count
 from pathlib import Path
 from time import monotonic
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from wreq import CertStore, Client, DnsOptions
 from wreq.redirect import Policy
 from wreq.runtime import Runtime
-from wreq.wreq import ClientConfig
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
@@ -26,6 +25,10 @@ from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.fetchers.translation import proxy_failure
+
+if TYPE_CHECKING:
+    # A type only: the compiled module has no such name.
+    from wreq.wreq import ClientConfig
 
 MAX_CLIENTS = 512
 # How long a client is used before the guard is asked again whether its addresses still hold.

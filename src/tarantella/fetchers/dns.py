@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from threading import Thread
 
 from tarantella.fetchers.addresses import Address
-from tarantella.fetchers.shared import Shared
+from tarantella.fetchers.shared import Flights, Memory
 
 Lookup = Callable[[str], Sequence[str]]
 
@@ -29,12 +29,15 @@ class Dns:
     ) -> None:
         self._lookup = lookup
         self._slots = asyncio.Semaphore(at_once)
-        self._shared: Shared[str, tuple[Address, ...]] = Shared(ttl, size)
+        self._known: Memory[str, tuple[Address, ...]] = Memory(ttl, size)
+        self._asked: Flights[str, tuple[Address, ...]] = Flights()
 
     async def resolve(self, host: str, within: float) -> tuple[Address, ...]:
         """All addresses of a name; OSError when there are none, TimeoutError when it takes too long."""
+        if (known := self._known.get(host)) is not None:
+            return known
         async with asyncio.timeout(within):
-            return await self._shared.get(host, lambda: self._ask(host))
+            return await self._asked.join(host, lambda: self._ask(host))
 
     async def _ask(self, host: str) -> tuple[Address, ...]:
         async with self._slots:
@@ -42,6 +45,7 @@ class Dns:
         addresses = tuple(dict.fromkeys(ip_address(answer) for answer in answers))
         if not addresses:
             raise OSError("no addresses")
+        self._known.put(host, addresses)
         return addresses
 
     async def _in_thread(self, host: str) -> Sequence[str]:

@@ -10,7 +10,7 @@ from wreq import Response as Answer
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
-from tarantella.fetchers.body import read_start, read_whole, release
+from tarantella.fetchers.body import StartRequest, read_start, read_whole, release
 from tarantella.fetchers.clients import MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import FetchError, Request, Response
 from tarantella.fetchers.cookies import matching
@@ -47,19 +47,8 @@ class HttpFetcher:
 
     async def fetch(self, request: Request) -> Response:
         """The page, or where it has moved to; raises FetchError and nothing else."""
-        return await self._translated(request, None)
-
-    async def fetch_start(self, request: Request, limit: int) -> Response:
-        """The same, but a longer body is cut after `limit` bytes rather than refused."""
-        return await self._translated(request, limit)
-
-    async def close(self) -> None:
-        """Let go of all connections."""
-        self._clients.forget()
-
-    async def _translated(self, request: Request, cut: int | None) -> Response:
         try:
-            return await self._follow(request, cut)
+            return await self._follow(request)
         except FetchError:
             raise
         except Exception as error:
@@ -67,7 +56,11 @@ class HttpFetcher:
         # Raised out here, it does not carry the client's exception along, whose text may hold secrets.
         raise failure
 
-    async def _follow(self, request: Request, cut: int | None) -> Response:
+    async def close(self) -> None:
+        """Let go of all connections."""
+        self._clients.forget()
+
+    async def _follow(self, request: Request) -> Response:
         began = monotonic()
         url, options = request.url, request.options
         trail: Trail | None = None
@@ -87,10 +80,12 @@ class HttpFetcher:
                 raise proxy_failure("auth")
             kept = _kept(headers)
             encoding = kept.get("content-encoding")
-            if cut is None and status < 400:
-                body = await read_whole(answer, options, encoding)
+            if isinstance(request, StartRequest):
+                body = await read_start(answer, request.cut, encoding)
+            elif status >= 400:
+                body = await read_start(answer, ERROR_PAGE_BYTES, encoding)
             else:
-                body = await read_start(answer, ERROR_PAGE_BYTES if cut is None else cut, encoding)
+                body = await read_whole(answer, options, encoding)
             return Response(url.href, status, kept, body, request.hops if trail is None else trail.hops)
 
     async def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Answer:

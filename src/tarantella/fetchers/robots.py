@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from protego import Protego
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url, resolve
-from tarantella.fetchers.contract import FetchError, Options, Request, Response
-from tarantella.fetchers.http import HttpFetcher
+from tarantella.fetchers.body import StartRequest
+from tarantella.fetchers.contract import Fetcher, FetchError, Options, Response
 from tarantella.fetchers.retry_after import parse_retry_after
-from tarantella.fetchers.shared import Shared
+from tarantella.fetchers.shared import Flights, Memory
 
 MAX_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
 MAX_CRAWL_DELAY = 60.0
 KEPT_SECONDS = 6 * 3600.0
 KEPT_ORIGINS = 10_000
+# After so many failures in a row nobody asks for a while; then all is forgotten.
+ENOUGH_TRIES = 3
+FAILURE_KEPT_SECONDS = 300.0
 # Parsing takes long enough to be noticed from about this size on.
 SMALL_BYTES = 32 * 1024
 # The parser gives each rule to every agent of its group: a small file can ask for a lot of work.
@@ -31,7 +34,10 @@ _RULE = ("allow", "dis", "crawl")
 
 
 class RobotsUnreachable(Exception):  # noqa: N818 - a state of affairs that the engine waits out
-    """Nobody knows what is allowed here, so nothing is; `retry_after` is in seconds, if the site said."""
+    """Nobody knows what is allowed here, so nothing is.
+
+    `tries` is how often in a row it was asked in vain; `retry_after` is in seconds, if the site said.
+    """
 
     def __init__(self, failure: Failure, detail: str, message: str, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -39,14 +45,7 @@ class RobotsUnreachable(Exception):  # noqa: N818 - a state of affairs that the 
         self.detail = detail
         self.message = message
         self.retry_after = retry_after
-
-
-@dataclass(frozen=True, slots=True)
-class CrawlDelay:
-    """The pause between two pages that a site asks for, and whether it asked for more than it gets."""
-
-    seconds: float
-    clamped: bool
+        self.tries = 1
 
 
 class RobotsRules:
@@ -58,14 +57,19 @@ class RobotsRules:
         self._rules = Protego.parse(text)
         self.sitemaps: tuple[str, ...] = tuple(self._rules.sitemaps)
 
-    def allowed(self, url: Url, user_agent: str) -> bool:
-        return self._rules.can_fetch(url.href, product(user_agent))
+    def allowed(self, href: str, user_agent: str) -> bool:
+        return self._rules.can_fetch(href, product(user_agent))
 
-    def crawl_delay(self, user_agent: str) -> CrawlDelay | None:
-        seconds = self._rules.crawl_delay(product(user_agent))
-        if seconds is None:
-            return None
-        return CrawlDelay(min(float(seconds), MAX_CRAWL_DELAY), clamped=seconds > MAX_CRAWL_DELAY)
+    def crawl_delay(self, user_agent: str) -> float:
+        """The pause between two pages that the site asks for, as far as it gets it."""
+        return min(self._asked_delay(user_agent), MAX_CRAWL_DELAY)
+
+    def clamped(self, user_agent: str) -> bool:
+        """Whether the site asks for a longer pause than it gets."""
+        return self._asked_delay(user_agent) > MAX_CRAWL_DELAY
+
+    def _asked_delay(self, user_agent: str) -> float:
+        return float(self._rules.crawl_delay(product(user_agent)) or 0.0)
 
 
 class Robots:
@@ -73,39 +77,77 @@ class Robots:
 
     def __init__(
         self,
-        fetcher: HttpFetcher,
+        fetcher: Fetcher,
         *,
         ttl: float = KEPT_SECONDS,
         size: int = KEPT_ORIGINS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetcher = fetcher
-        # Runs that reach a site in other ways may find other rules there, or none.
-        self._shared: Shared[tuple[object, ...], RobotsRules] = Shared(ttl, size, clock)
+        self._known: Memory[str, RobotsRules] = Memory(ttl, size, clock)
+        # Kept for longer than anybody waits between two tries, which is up to an hour.
+        self._failing: Memory[str, RobotsUnreachable] = Memory(ttl, size, clock)
+        self._given_up: Memory[str, RobotsUnreachable] = Memory(FAILURE_KEPT_SECONDS, size, clock)
+        self._asked: Flights[tuple[object, ...], RobotsRules] = Flights()
+
+    def known(self, url: Url) -> RobotsRules | None:
+        """What this URL's origin allows, if that needs no asking."""
+        return self._known.get(url.origin)
 
     async def rules(self, url: Url, options: Options) -> RobotsRules:
         """What this URL's origin allows. Raises RobotsUnreachable, or FetchError if the address is denied."""
-        key = (url.origin, options.proxy, options.ca_file, options.allow_networks)
-        return await self._shared.get(key, lambda: self._find_out(url, options))
+        known = self._known.get(url.origin)
+        if known is not None:
+            return known
+        if (given_up := self._given_up.get(url.origin)) is not None:
+            # Whoever is left of this host's pages need not wait for the same failure one by one.
+            raise _again(given_up)
+        # A run that may reach more, or goes another way, must not share a refusal.
+        way = (url.origin, options.proxy, options.ca_file, options.allow_networks)
+        return await self._asked.join(way, lambda: self._find_out(url, options))
 
     async def _find_out(self, url: Url, options: Options) -> RobotsRules:
-        body = await self._fetch(url, options)
+        try:
+            body = await self._fetch(url, options)
+        except RobotsUnreachable as error:
+            self._count(url.origin, error)
+            raise
         if len(body) < SMALL_BYTES:
-            return RobotsRules(_readable(body))
-        return await asyncio.to_thread(lambda: RobotsRules(_readable(body)))
+            rules = RobotsRules(_readable(body))
+        else:
+            rules = await asyncio.to_thread(lambda: RobotsRules(_readable(body)))
+        self._known.put(url.origin, rules)
+        self._failing.drop(url.origin)
+        return rules
+
+    def _count(self, origin: str, error: RobotsUnreachable) -> None:
+        before = self._failing.get(origin)
+        error.tries = 1 if before is None else before.tries + 1
+        if error.tries < ENOUGH_TRIES:
+            self._failing.put(origin, _again(error))
+        else:
+            self._failing.drop(origin)
+            self._given_up.put(origin, _again(error))
 
     async def _fetch(self, url: Url, options: Options) -> bytes:
         """The text of robots.txt; empty when there is none."""
         options = replace(options, max_redirects=MAX_REDIRECTS)
-        request = Request(resolve("/robots.txt", base=url.href), options)
+        request = StartRequest(resolve("/robots.txt", base=url.href), options, cut=MAX_BYTES)
         try:
-            response = await self._fetcher.fetch_start(request, MAX_BYTES)
+            response = await self._fetcher.fetch(request)
             while response.redirect_to is not None:
-                request = Request(response.redirect_to, options, hops=response.hops)
-                response = await self._fetcher.fetch_start(request, MAX_BYTES)
+                request = replace(request, url=response.redirect_to, hops=response.hops)
+                response = await self._fetcher.fetch(request)
         except FetchError as error:
             return _without_response(error, redirected=request.hops > 0)
         return _with_response(response)
+
+
+def _again(error: RobotsUnreachable) -> RobotsUnreachable:
+    """The same failure without its traceback, which would grow with everybody who meets it."""
+    twin = RobotsUnreachable(error.failure, error.detail, error.message, error.retry_after)
+    twin.tries = error.tries
+    return twin
 
 
 def product(user_agent: str) -> str:

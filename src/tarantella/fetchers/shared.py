@@ -12,35 +12,48 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Shared(Generic[K, V]):
-    """A bounded memory of answers; failures are shared with those who wait, and then forgotten."""
+class Memory(Generic[K, V]):
+    """What was found out lately; the least recently used is forgotten first."""
 
     def __init__(self, ttl: float, size: int, clock: Callable[[], float] = monotonic) -> None:
         self._ttl = ttl
         self._size = size
         self._clock = clock
         self._known: OrderedDict[K, tuple[float, V]] = OrderedDict()
-        self._running: dict[K, asyncio.Task[V]] = {}
 
-    async def get(self, key: K, find_out: Callable[[], Coroutine[Any, Any, V]]) -> V:
-        """What is known about the key, else what is being or will be found out."""
+    def get(self, key: K) -> V | None:
         known = self._known.get(key)
-        if known is not None and known[0] > self._clock():
-            self._known.move_to_end(key)
-            return known[1]
-        task = self._running.get(key)
-        if task is None:
-            task = self._running[key] = asyncio.create_task(find_out())
-            task.add_done_callback(lambda done: self._finished(key, done))
-        # Others may wait for the same answer: a page that is cancelled must not take it from them.
-        return await asyncio.shield(task)
+        if known is None or known[0] <= self._clock():
+            return None
+        self._known.move_to_end(key)
+        return known[1]
 
-    def _finished(self, key: K, task: asyncio.Task[V]) -> None:
-        del self._running[key]
-        # Looking at the exception here keeps asyncio from complaining when nobody waits any more.
-        if task.cancelled() or task.exception() is not None:
-            return
-        self._known[key] = (self._clock() + self._ttl, task.result())
+    def put(self, key: K, value: V) -> None:
+        self._known[key] = (self._clock() + self._ttl, value)
         self._known.move_to_end(key)
         while len(self._known) > self._size:
             self._known.popitem(last=False)
+
+    def drop(self, key: K) -> None:
+        self._known.pop(key, None)
+
+
+class Flights(Generic[K, V]):
+    """Questions under way; who asks the same meanwhile waits for the same answer."""
+
+    def __init__(self) -> None:
+        self._running: dict[K, asyncio.Task[V]] = {}
+
+    async def join(self, key: K, find_out: Callable[[], Coroutine[Any, Any, V]]) -> V:
+        task = self._running.get(key)
+        if task is None:
+            task = self._running[key] = asyncio.create_task(find_out())
+            task.add_done_callback(lambda done: self._landed(key, done))
+        # A page that is cancelled must not take the answer from the others.
+        return await asyncio.shield(task)
+
+    def _landed(self, key: K, task: asyncio.Task[V]) -> None:
+        del self._running[key]
+        # Looking at the exception here keeps asyncio from complaining when nobody waits any more.
+        if not task.cancelled():
+            task.exception()

@@ -145,6 +145,9 @@ def _as_duplicate(outcome: Outcome) -> Outcome:
         charged=outcome.charged,
         status=outcome.status,
         final_url=outcome.final_url,
+        # Its links were taken out of the worker's memory of new ones: dropped here, nobody would find them again.
+        links=outcome.links,
+        refused=outcome.refused,
     )
 
 

@@ -1,0 +1,1 @@
+"""The command line: one noun per file. Data goes to stdout, everything else to stderr."""

@@ -1,0 +1,120 @@
+"""Where words go: data to stdout, the rest to stderr, in characters that can be shown there."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import TextIOBase
+from typing import Any, TextIO, cast
+
+from rich.console import Console
+from rich.table import Table
+
+# A pipe has no width: lines are as long as what they say.
+UNLIMITED = 100_000
+
+_TYPOGRAPHY = str.maketrans({"…": "...", "–": "-", "—": "-", "→": "->", "·": "|", "’": "'", "“": '"', "”": '"', "█": "#", "░": "."})
+
+
+class AsciiStream(TextIOBase):
+    """A stream that writes whatever it is given in ASCII."""
+
+    encoding = "ascii"
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(text.translate(_TYPOGRAPHY).encode("ascii", "replace").decode())
+        return len(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+
+@dataclass(frozen=True, slots=True)
+class Terminal:
+    """What a command writes to."""
+
+    out: Console
+    err: Console
+    unicode: bool
+    live: bool  # stderr can redraw lines that it has shown
+    quiet: bool = False
+
+    @property
+    def ellipsis(self) -> str:
+        return "…" if self.unicode else "..."
+
+    def say(self, text: Any = "", *, style: str | None = None) -> None:
+        """Tell the user something on stderr."""
+        if not self.quiet:
+            self.err.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+
+    def show(self, text: Any = "", *, style: str | None = None) -> None:
+        """Put what was asked for on stdout."""
+        self.out.print(text, style=style, markup=False, highlight=False, soft_wrap=isinstance(text, str))
+
+    def show_json(self, value: Any) -> None:
+        """One JSON value on stdout, always in UTF-8."""
+        import orjson
+
+        sys.stdout.flush()
+        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+        sys.stdout.buffer.flush()
+
+    def show_line(self, value: Any) -> None:
+        """One JSON value in one line, at once."""
+        import orjson
+
+        sys.stdout.buffer.write(orjson.dumps(value) + b"\n")
+        sys.stdout.buffer.flush()
+
+
+def open_terminal(*, quiet: bool = False) -> Terminal:
+    """The terminal, pipe or file that this process was given."""
+    out, err = _stream(sys.stdout), _stream(sys.stderr)
+    errors = Console(file=err, width=None if sys.stderr.isatty() else UNLIMITED)
+    return Terminal(
+        out=Console(file=out, width=None if sys.stdout.isatty() else UNLIMITED),
+        err=errors,
+        unicode=not isinstance(err, AsciiStream),
+        live=errors.is_terminal and sys.stderr.isatty() and not errors.is_dumb_terminal,
+        quiet=quiet,
+    )
+
+
+def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:
+    """A table without lines around it; only the flexible column gives way when the room is too narrow."""
+    table = Table(box=None, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
+    for number, name in enumerate(columns):
+        table.add_column(
+            name,
+            justify="right" if number in right else "left",
+            no_wrap=number != flexible,
+            overflow="fold" if number == flexible else "ignore",
+        )
+    return table
+
+
+def _stream(stream: TextIO) -> TextIO:
+    return stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
+
+
+def _shows_unicode(stream: TextIO) -> bool:
+    encoding = (stream.encoding or "").lower().replace("-", "").replace("_", "")
+    return encoding.startswith("utf") and not _asked_for_ascii()
+
+
+def _asked_for_ascii() -> bool:
+    # In the C locale Python speaks UTF-8 all the same, and says so in LC_CTYPE; what the user set is in the others.
+    language = os.environ.get("LC_ALL") or os.environ.get("LANG") or ""
+    return language in ("C", "POSIX")

@@ -1,0 +1,60 @@
+"""Ends what will not be done any more: cancelled runs, runs whose time is up, pages of a host that is gone."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from tarantella.domain.page import Skip
+from tarantella.engine.holdings import Holdings
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.store import closing
+from tarantella.store.database import Database
+from tarantella.store.settle import Settled
+
+
+class Closer:
+    """Skips pending pages, a slice at a time, through the settle."""
+
+    def __init__(self, database: Database, holdings: Holdings, *, max_running: int, clock: Clock) -> None:
+        self._database = database
+        self._held = holdings
+        self._max_running = max_running
+        self._clock = clock
+
+    async def close_run(self, run_id: str, reason: Skip) -> set[str]:
+        """Close all that is pending in a run; the runs that ended by it."""
+        served = self._held.runs.get(run_id)
+        if served is not None and not served.closing:
+            served.closing = True
+            announce = partial(closing.announce, run_id=run_id, reason=reason, now=self._clock.wall())
+            await self._database.write(announce, name="close")
+        return await self._close(run_id, reason, lane=None)
+
+    async def close_hopeless(self, lane: OwnedLane) -> set[str]:
+        """Three probes of a host failed: the pages that wait for it will not come."""
+        if not lane.breaker.is_hopeless or lane.active:
+            return set()
+        ended: set[str] = set()
+        for run_id in lane.run_ids:
+            ended |= await self._close(run_id, Skip.HOST_DOWN, lane=lane.name)
+        lane.drop_queues()
+        lane.forget_probes()
+        return ended
+
+    async def _close(self, run_id: str, reason: Skip, lane: str | None) -> set[str]:
+        ended: set[str] = set()
+        while True:
+            closed: Settled = await self._database.write(
+                partial(
+                    closing.close_pages,
+                    run_id=run_id,
+                    reason=reason,
+                    lane=lane,
+                    max_running=self._max_running,
+                    now=self._clock.wall(),
+                ),
+                name="close",
+            )
+            ended |= set(closed.ended)
+            if not closed.pages:
+                return ended

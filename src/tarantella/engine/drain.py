@@ -1,0 +1,161 @@
+"""Drains the lanes that a worker owns: reads pages ahead, starts them when their host and run allow, hands on outcomes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import structlog
+
+from tarantella.domain.errors import StoreError
+from tarantella.domain.outcome import Outcome
+from tarantella.domain.page import Page
+from tarantella.engine.attempt import HostMustWait, Tools, attempt
+from tarantella.engine.holdings import BATCH, Holdings
+from tarantella.engine.lane import FOREVER, OwnedLane
+from tarantella.engine.served import ServedRun
+from tarantella.engine.settler import Settler
+from tarantella.store import pages
+from tarantella.store.database import Database
+
+log = structlog.get_logger()
+
+LOW_WATER = 64
+LONGEST_TIMER = 60.0
+PAUSE_GRACE = 0.5
+
+
+class Drain:
+    """Turns lanes into outcomes."""
+
+    def __init__(
+        self,
+        database: Database,
+        tools: Tools,
+        holdings: Holdings,
+        settler: Settler,
+        *,
+        slots: int,
+        may_dial: Callable[[], bool],
+    ) -> None:
+        self._database = database
+        self._tools = tools
+        self._held = holdings
+        self._settler = settler
+        self._slots = slots
+        self._may_dial = may_dial
+        self._reading: dict[str, asyncio.Task[None]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._stopping = False
+
+    def look(self, lane: OwnedLane) -> None:
+        """Read ahead if the lane runs low, and start what may be started."""
+        self._read_ahead(lane)
+        self._pump(lane)
+
+    def look_later(self, lane: OwnedLane, seconds: float) -> None:
+        """Look at the lane again when a wait is over."""
+        if lane.name in self._timers:
+            return
+
+        def look() -> None:
+            self._timers.pop(lane.name, None)
+            lane.look_again()
+            self.look(lane)
+
+        self._timers[lane.name] = asyncio.get_running_loop().call_later(min(seconds, LONGEST_TIMER) + 0.001, look)
+
+    def hold_back(self, run_id: str) -> None:
+        """A pause is wanted: what is in flight gets a moment to finish, then it stays pending for later."""
+        loop = asyncio.get_running_loop()
+        for task, page in self._held.tasks.items():
+            if page.run_id == run_id:
+                loop.call_later(PAUSE_GRACE, task.cancel)
+
+    async def stop(self, grace: float) -> None:
+        """Start nothing more; what doesn't finish in time stays pending, and nothing is charged."""
+        self._stopping = True
+        for timer in self._timers.values():
+            timer.cancel()
+        for reading in self._reading.values():
+            reading.cancel()
+        if self._held.tasks and grace > 0:
+            await asyncio.wait(set(self._held.tasks), timeout=grace)
+        for task in self._held.tasks:
+            task.cancel()
+        await asyncio.gather(*self._held.tasks, *self._reading.values(), return_exceptions=True)
+
+    def _read_ahead(self, lane: OwnedLane) -> None:
+        if lane.name in self._reading or self._stopping or lane.releasing:
+            return
+        low = [run_id for run_id in lane.wants_more(LOW_WATER) if run_id in self._held.runs]
+        if low:
+            self._reading[lane.name] = asyncio.create_task(self._read(lane, low))
+
+    async def _read(self, lane: OwnedLane, run_ids: list[str]) -> None:
+        try:
+            for run_id in run_ids:
+                now = self._tools.clock.wall()
+                take = partial(pages.take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=BATCH, now=now)
+                lane.add(run_id, await self._database.read(take), BATCH)
+        except StoreError as error:
+            log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
+        finally:
+            self._reading.pop(lane.name, None)
+        self._pump(lane)
+
+    def _pump(self, lane: OwnedLane) -> None:
+        """Start as many pages as the lane's host and the runs allow."""
+        while (page := self._next(lane)) is not None:
+            task = asyncio.create_task(self._work(lane, page))
+            self._held.tasks[task] = page
+            task.add_done_callback(self._held.tasks.pop)
+
+    def _next(self, lane: OwnedLane) -> Page | None:
+        """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
+        if self._stopping or lane.releasing or not lane.queued or self._settler.is_full:
+            return None
+        if len(self._held.tasks) > self._slots or not self._may_dial():
+            return None
+        wait = lane.wait_time()
+        if wait:
+            if wait < FOREVER:
+                self.look_later(lane, wait)
+            return None
+        page = lane.pick(self._held.runs)
+        if page is not None:
+            lane.start()
+            self._held.runs[page.run_id].busy += 1
+            if lane.queued < LOW_WATER:
+                self._read_ahead(lane)
+        return page
+
+    async def _work(self, lane: OwnedLane, page: Page | None) -> None:
+        """Use one slot of a lane for as long as there is something to start in it."""
+        this = asyncio.current_task()
+        assert this is not None
+        while page is not None:
+            self._held.tasks[this] = page
+            run = self._held.runs[page.run_id]
+            try:
+                outcome = await self._attempt(page, lane, run)
+            except asyncio.CancelledError:
+                lane.held.discard(page.id)
+                raise
+            finally:
+                lane.end()
+                run.busy -= 1
+            if outcome is not None:
+                self._settler.put(outcome, durable=run.spec.durable)
+            page = self._next(lane)
+        self._pump(lane)
+
+    async def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Outcome | None:
+        try:
+            return await attempt(page, lane, run, self._tools)
+        except HostMustWait as wait:
+            lane.wait(wait.seconds)
+            lane.put_back(page)
+            self._settler.poke()
+            return None

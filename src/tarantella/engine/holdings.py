@@ -1,0 +1,40 @@
+"""What a worker has in its hands."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from tarantella.domain.outcome import LaneNews
+from tarantella.domain.page import Page
+from tarantella.engine.lane import OwnedLane
+from tarantella.engine.served import ServedRun
+from tarantella.store.runs import Run
+
+BATCH = 200  # pages read from the store at once
+
+
+@dataclass(slots=True)
+class Holdings:
+    """The lanes it owns, the runs that stand in them, and the pages in flight."""
+
+    wall: Callable[[], float]
+    lanes: dict[str, OwnedLane] = field(default_factory=dict)
+    runs: dict[str, ServedRun] = field(default_factory=dict)
+    tasks: dict[asyncio.Task[None], Page] = field(default_factory=dict)
+
+    def learn(self, found: Iterable[Run]) -> None:
+        """Take over what the database says of these runs."""
+        for run in found:
+            if run.id in self.runs:
+                self.runs[run.id].update(run)
+            elif not run.is_over:
+                self.runs[run.id] = ServedRun(run, self.wall)
+
+    def stands_in(self, run_id: str, *, but_not: frozenset[str] = frozenset()) -> bool:
+        """Whether the run has pages in one of our lanes."""
+        return any(run_id in lane.run_ids for name, lane in self.lanes.items() if name not in but_not)
+
+    def news(self) -> list[LaneNews]:
+        return [news for lane in self.lanes.values() if (news := lane.news(BATCH)) is not None]

@@ -1,0 +1,180 @@
+"""Which lanes a worker owns: takes its fair share, lets go of what it doesn't need, adopts what it didn't know it had."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from tarantella.domain.page import Skip
+from tarantella.domain.run import Wanted
+from tarantella.engine.holdings import Holdings
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.settler import Settler
+from tarantella.store import closing, lanes, runs, slots, workers
+from tarantella.store.database import Database
+from tarantella.store.tx import Tx
+
+LANE_LINGERS = 2.0
+MAX_LANES = 512
+
+
+@dataclass(slots=True)
+class View:
+    """What a tick sees of the database, in one read."""
+
+    runs: list[runs.Run]
+    stands: list[lanes.Stand]
+    ready_lanes: int
+    peers: int
+    others_hungry: bool
+    shares: dict[str, dict[str, int]]
+    overdue: list[tuple[str, Skip]]
+
+
+class Tenure:
+    """The taking and releasing of lanes, and of slots of the runs that stand in them."""
+
+    def __init__(
+        self,
+        database: Database,
+        holdings: Holdings,
+        settler: Settler,
+        worker_id: str,
+        *,
+        only_run: str | None,
+        max_running: int,
+        clock: Clock,
+    ) -> None:
+        self._database = database
+        self._held = holdings
+        self._settler = settler
+        self._me = worker_id
+        self._only_run = only_run
+        self._max_running = max_running
+        self._clock = clock
+
+    async def look(self) -> View:
+        """See what stands where, who else works, and what is wanted of our runs."""
+        view = await self._database.read(self._read)
+        self._held.learn(view.runs)
+        for run_id in set(self._held.runs) - {run.id for run in view.runs}:
+            del self._held.runs[run_id]
+        return view
+
+    def _read(self, tx: Tx) -> View:
+        now = self._clock.wall()
+        stands = lanes.stands_of(tx, list(self._held.lanes))
+        ids = sorted({stand.run_id for stand in stands} | set(self._held.runs) | ({self._only_run} - {None}))
+        peers = [worker for worker in workers.alive(tx) if worker.serves == self._only_run or worker.id == self._me]
+        return View(
+            runs=runs.served(tx, ids),
+            stands=stands,
+            ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now),
+            peers=len(peers),
+            others_hungry=any(worker.hungry and worker.id != self._me for worker in peers),
+            shares=slots.shares(tx, ids),
+            overdue=closing.overdue(tx, now),
+        )
+
+    async def take(self, view: View) -> None:
+        """Take lanes up to the fair share, and the share of slots of the runs that stand in them."""
+        if not view.ready_lanes and not self._shares_differ(view):
+            return
+        room = min(self._fair(view), MAX_LANES) - len(self._held.lanes)
+        busy = {run_id: run.busy for run_id, run in self._held.runs.items()}
+
+        def agree(tx: Tx) -> tuple[list[lanes.Lane], list[lanes.Stand], list[runs.Run], dict[str, int]]:
+            taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
+            stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
+            found = runs.served(tx, sorted({stand.run_id for stand in stands}))
+            mine = {
+                run.id: slots.claim(tx, run.id, self._me, run.spec.concurrency, busy.get(run.id, 0))
+                for run in found
+                if run.wanted is Wanted.RUN and not run.is_over
+            }
+            return taken, stands, found, mine
+
+        taken, view.stands, found, mine = await self._database.write(agree, name="take")
+        self.adopt(taken)
+        self._held.learn(found)
+        for run_id, share in mine.items():
+            if run_id in self._held.runs:
+                self._held.runs[run_id].slots = share
+
+    def adopt(self, owned: Sequence[lanes.Lane]) -> None:
+        """Hold these lanes: a take whose commit was unknown may have made us an owner without our knowing."""
+        for lane in owned:
+            if lane.name not in self._held.lanes and not lane.name.startswith("!"):
+                self._held.lanes[lane.name] = OwnedLane(lane, self._clock)
+
+    def disown(self, owned: Sequence[lanes.Lane]) -> None:
+        """Forget lanes that are not ours any more."""
+        names = {lane.name for lane in owned}
+        for name in set(self._held.lanes) - names:
+            if not self._held.lanes[name].active:
+                del self._held.lanes[name]
+
+    def update_stands(self, view: View) -> None:
+        """Who stands in our lanes now, and whether something is due in them that we don't hold yet."""
+        now = self._clock.wall()
+        by_lane: dict[str, set[str]] = {}
+        ready: set[str] = set()
+        for stand in view.stands:
+            by_lane.setdefault(stand.lane, set()).add(stand.run_id)
+            if stand.ready_at is not None and stand.ready_at <= now:
+                ready.add(stand.lane)
+        for name, lane in self._held.lanes.items():
+            lane.stands(by_lane.get(name, set()))
+            lane.limits(self._held.runs)
+            if name in ready and not lane.queued:
+                lane.look_again()
+
+    async def release(self, view: View) -> None:
+        """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here."""
+        if view.others_hungry and len(self._held.lanes) > self._fair(view):
+            # Somebody has nothing to do: the lane with the least in flight goes to them.
+            min(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued)).releasing = True
+        idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
+        quiet = [run_id for run_id, run in self._held.runs.items() if run.slots and self._is_quiet(run_id, frozenset(idle))]
+        if not idle and not quiet:
+            return
+        await self._database.write(partial(self._give_back, idle=idle, quiet=quiet), name="release")
+        for name in idle:
+            del self._held.lanes[name]
+        for run_id in quiet:
+            self._held.runs[run_id].slots = 0
+
+    def _fair(self, view: View) -> int:
+        return max(1, -(-(view.ready_lanes + len(self._held.lanes)) // max(1, view.peers)))
+
+    def _shares_differ(self, view: View) -> bool:
+        return any(
+            slots.share(view.shares.get(run_id, {}), self._me, run.spec.concurrency, run.busy) != run.slots
+            for run_id, run in self._held.runs.items()
+            if run.run.wanted is Wanted.RUN and not run.run.is_over and self._held.stands_in(run_id)
+        )
+
+    def _is_idle(self, lane: OwnedLane) -> bool:
+        now = self._clock.monotonic()
+        if lane.releasing:
+            lane.drop_queues()
+        if lane.active or lane.queued or lane.held:
+            lane.idle_since = None
+            return False
+        if lane.idle_since is None:
+            lane.idle_since = now
+        return lane.releasing or now - lane.idle_since >= LANE_LINGERS
+
+    def _is_quiet(self, run_id: str, leaving: frozenset[str]) -> bool:
+        """Nothing of the run is in flight or unsettled here, and nothing of it should be started."""
+        run = self._held.runs[run_id]
+        if run.busy or self._settler.holds(run_id):
+            return False
+        return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
+
+    def _give_back(self, tx: Tx, idle: list[str], quiet: list[str]) -> None:
+        lanes.release(tx, self._me, idle)
+        for run_id in quiet:
+            slots.give_back(tx, run_id, self._me)
+            runs.settle_pause(tx, run_id, max_running=self._max_running, now=self._clock.wall())

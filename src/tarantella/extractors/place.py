@@ -1,0 +1,86 @@
+"""Where a page's links start from."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from tarantella.domain.url import Unfetchable, Url, resolve
+
+_FROM_ORIGIN = ("/", "http://", "https://")
+# Segments of characters that no parser changes, none of them beginning with a dot, nor with one in disguise.
+_SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@%-][A-Za-z0-9_~!$&()*+,;=@%.-]*"
+_QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=:@%./?-]+)?"
+_PLAIN_PATH = re.compile(rf"(?!.*%2[eE])/(?:{_SEGMENT}/)*(?:{_SEGMENT})?{_QUERY}")
+_PLAIN_RELATIVE = re.compile(rf"(?!.*%2[eE])(?:{_SEGMENT}/)*{_SEGMENT}/?{_QUERY}")
+
+
+class Place:
+    """The address that relative links are relative to, cut up into what their meaning can depend on."""
+
+    __slots__ = ("_home", "file", "folder", "here", "origin")
+
+    def __init__(self, here: str) -> None:
+        self.here = here
+        self.origin, self.folder, self.file = _cut(here)
+        self._home: tuple[Url, str, str] | None = None
+
+    @classmethod
+    def of(cls, page_url: str, base: str | None) -> Place:
+        """The place of a page, moved by the address in its <base>, if that is one."""
+        return cls(page_url if base is None else _moved(page_url, base))
+
+    def depends_on(self, reference: str) -> str | None:
+        """The part of this place that decides what a reference means, or None where it is all of it."""
+        start = reference[:8].lower()
+        if start.startswith(_FROM_ORIGIN):
+            return self.origin
+        if start.startswith("?"):
+            return self.file
+        # With the scheme but no slashes, "http:next" is relative, by an old custom.
+        return None if start.startswith(("http:", "https:")) else self.folder
+
+    def resolve(self, reference: str) -> Url:
+        """The same as the general way, in a fifth of the time for addresses as they are mostly written."""
+        if self._home is None:
+            home = resolve(self.here)
+            self._home = (home, *_cut(home.href)[:2])
+        home, origin, folder = self._home
+        path = reference.partition("#")[0]
+        if path.startswith(origin) and path.startswith("/", len(origin)):
+            path = path[len(origin) :]
+        if path.startswith("/"):
+            if _PLAIN_PATH.fullmatch(path):
+                return Url(origin + path, home.scheme, home.host, home.port)
+        elif _PLAIN_RELATIVE.fullmatch(path):
+            return Url(folder + path, home.scheme, home.host, home.port)
+        return resolve(reference, self.here)
+
+
+def _cut(address: str) -> tuple[str, str, str]:
+    """The origin, the folder and the file of an address, none of which looks like another."""
+    path_ends = address.find("?")
+    file = address if path_ends < 0 else address[:path_ends]
+    path_starts = file.find("/", len("https://"))
+    if path_starts < 0:
+        return file, f"{file}/", f"{file}/?"
+    return file[:path_starts], file[: file.rfind("/") + 1], f"{file}?"
+
+
+def _moved(page_url: str, base: str) -> str:
+    base = base.strip()
+    if base.startswith(_FROM_ORIGIN):
+        # Most pages of a site say the same, so this is nearly always known.
+        return _resolved(base, _cut(page_url)[0] + "/") or page_url
+    try:
+        return resolve(base, page_url).href
+    except Unfetchable:
+        return page_url
+
+
+@lru_cache(maxsize=128)
+def _resolved(base: str, origin: str) -> str | None:
+    try:
+        return resolve(base, origin).href
+    except Unfetchable:
+        return None

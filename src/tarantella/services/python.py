@@ -1,0 +1,138 @@
+"""Scraping from Python: records as an iterator, in scripts, in coroutines and in notebooks."""
+
+from __future__ import annotations
+
+import asyncio
+import queue
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tarantella.domain.errors import TarantellaError
+from tarantella.domain.spec import Field, Spec
+from tarantella.services.app import App
+from tarantella.services.foreground import Interrupt, work_on
+from tarantella.services.submit import submit
+from tarantella.store import records
+from tarantella.store.ids import new_id
+from tarantella.store.runs import Run
+
+POLL_SECONDS = 0.1
+Record = dict[str, Any]
+OpenApp = Callable[..., App]
+
+
+class ScrapeFailed(TarantellaError):
+    """No page could be had."""
+
+    code = "scrape_failed"
+
+
+def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncIterator[Record]]:
+    """The asynchronous way in, for an application that bootstrap opens."""
+
+    async def scrape_async(
+        urls: str | Sequence[str], *, data_dir: str | Path | None = None, fields: dict[str, str] | None = None, **options: Any
+    ) -> AsyncIterator[Record]:
+        """Scrape and yield each record as soon as it is stored.
+
+        Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`; fields are `{"name": "css@attr"}`.
+        Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
+        """
+        app = open_app(data_dir=Path(data_dir) if data_dir is not None else None)
+        try:
+            starts = [urls] if isinstance(urls, str) else list(urls)
+            wanted = tuple(Field.parse(f"{name}={css}") for name, css in (fields or {}).items())
+            async for record in _records(app, Spec(fields=wanted, **_spec_values(app, options)), starts):
+                yield record
+        finally:
+            app.close()
+
+    return scrape_async
+
+
+def make_scrape(scrape_async: Callable[..., AsyncIterator[Record]]) -> Callable[..., Iterator[Record]]:
+    """The ordinary way in: works wherever Python does, because it brings its own thread and event loop."""
+
+    def scrape(urls: str | Sequence[str], **options: Any) -> Iterator[Record]:
+        """Scrape and yield each record as soon as it is stored; see `scrape_async` for the options."""
+        found: queue.Queue[Record | BaseException | None] = queue.Queue(maxsize=1_000)
+        enough = threading.Event()
+
+        async def collect() -> None:
+            records_found = scrape_async(urls, **options)
+            async for record in records_found:
+                while not enough.is_set():
+                    try:
+                        found.put(record, timeout=POLL_SECONDS)
+                        break
+                    except queue.Full:
+                        continue
+                if enough.is_set():
+                    await records_found.aclose()  # type: ignore[attr-defined]
+                    return
+
+        def work() -> None:
+            try:
+                asyncio.run(collect())
+            except BaseException as error:
+                found.put(error)
+            else:
+                found.put(None)
+
+        thread = threading.Thread(target=work, name="tarantella-scrape", daemon=True)
+        thread.start()
+        try:
+            while (item := found.get()) is not None:
+                if isinstance(item, BaseException):
+                    raise item
+                yield item
+        finally:
+            enough.set()
+            thread.join()
+
+    return scrape
+
+
+def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
+    settings = app.settings
+    values: dict[str, Any] = {
+        "concurrency": settings.concurrency,
+        "per_host": settings.per_host,
+        "max_pages": settings.max_pages,
+        "attempts": settings.attempts,
+        "total_timeout": settings.http_timeout_seconds,
+        "connect_timeout": settings.connect_timeout_seconds,
+        "user_agent": settings.user_agent,
+        "allow_networks": tuple(settings.allow_networks),
+    }
+    return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
+
+
+async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncIterator[Record]:
+    run_id = new_id()
+    interrupt = Interrupt()
+
+    async def prepare(run: str, keeper: str) -> None:
+        await submit(app, spec, urls, run_id=run, keeper=keeper)
+
+    work: asyncio.Task[Run] = asyncio.create_task(work_on(app, run_id, prepare, engines=1, interrupt=interrupt))
+    last = 0
+    try:
+        while True:
+            over = work.done()
+            found = await app.database.read(partial(records.after, run_id=run_id, last=last))
+            for last, record in found:
+                yield record
+            if over and not found:
+                break
+            if not found:
+                await asyncio.wait({work}, timeout=POLL_SECONDS)
+        run = work.result()
+        if run.counts.total and not run.counts.done:
+            raise ScrapeFailed(f"Nothing could be scraped: {run.failure_code}: {run.error_message}.", remedy=f"The run is {run.id}.")
+    finally:
+        interrupt.set()
+        await asyncio.gather(work, return_exceptions=True)
