@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -99,8 +100,6 @@ def test_what_a_host_sets_on_the_way_is_kept_replaced_and_deleted() -> None:
     jar.take(page, [Cookie("x", "2", path="/")], NOW)
     assert matching(page, jar) == {"deep": "1", "x": "2"}
     assert matching(resolve("http://example.com/c"), jar) == {"x": "2"}
-    from datetime import timedelta
-
     jar.take(page, [Cookie("x", "", path="/", max_age=timedelta(0))], NOW)
     assert matching(page, jar) == {"deep": "1"}
 

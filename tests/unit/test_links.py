@@ -41,7 +41,17 @@ def test_links_come_out_in_the_order_of_the_page_with_all_that_the_store_needs()
 
 
 def test_a_link_comes_through_once_however_it_is_written() -> None:
-    ways = ["/a", "/a#top", "http://site.test/a", "../a", "/x/../a", " /a\n", "//site.test/a", "/a?utm_source=x", "/a/"]
+    ways = [
+        "/a",
+        "/a#top",
+        "http://site.test/a",
+        "../a",
+        "/x/../a",
+        " /a\n",
+        "//site.test/a",
+        "/a?utm_source=x",
+        "/a/",
+    ]
     assert found(links(), ways) == ["http://site.test/a"]
 
 
@@ -73,9 +83,9 @@ def test_base_moves_the_links_and_a_base_that_is_no_address_does_not() -> None:
 
 
 def test_what_is_refused_is_counted_by_reason_with_a_few_samples() -> None:
-    hrefs = [f"https://other.example/{n}" for n in range(10)] + [
-        "mailto:a@b.c", "TEL:1", "javascript:void(0)", "data:text/html,x", "ftp://site.test/", "http://[bad", "/" + "x" * 9_000
-    ]  # fmt: skip
+    outside = [f"https://other.example/{n}" for n in range(10)]
+    schemes = ["mailto:a@b.c", "TEL:1", "javascript:void(0)", "data:text/html,x", "ftp://site.test/"]
+    hrefs = [*outside, *schemes, "http://[bad", "/" + "x" * 9_000]
     discovered = links().discover(hrefs, HOME, None, 1)
     assert discovered.links == []
     counts = {reason: refused.count for reason, refused in discovered.refused.items()}
@@ -140,38 +150,52 @@ def test_memory_stays_bounded_on_a_site_without_end() -> None:
     filter_ = LinkFilter(scope(ScopeKind.ANY), None, remembered=1_000, remembered_bytes=1_000_000)
     for number in range(300):
         page = f"http://h{number % 7}.test/{number}/"
-        filter_.discover([f"{number}-{n}-{'é' * 500}" for n in range(30)] + [f"/{number}-{n}" for n in range(30)], page, None, 1)
+        filter_.discover(
+            [f"{number}-{n}-{'é' * 500}" for n in range(30)] + [f"/{number}-{n}" for n in range(30)],
+            page,
+            None,
+            1,
+        )
     kept = sum(getsizeof(href) for seen in filter_._handled.values() for href in seen)
-    assert kept < 1_100_000
+    assert 50_000 < kept < 1_100_000
     assert len(filter_._fingerprints) <= 1_000
 
 
 def test_a_memory_that_forgets_keeps_at_least_the_newer_half() -> None:
     recent = Recent(100)
-    for number in range(1_000):
+    for number in range(1_020):
         recent.add(str(number))
         assert len(recent) <= 100
-    assert all(str(number) in recent for number in range(950, 1_000))
+    assert all(str(number) in recent for number in range(970, 1_020))
     assert "0" not in recent
 
 
-# --- the same as the plain way, for anything ---------------------------------------------------------------------
+# --- the same as the plain way, for anything ------------------------------------------------------------------
 
+BLANKS = ["", " ", "\t", "\n", "\0", "\x1f", "\x7f"]
 PIECES = st.sampled_from(
-    "a b.html A ~x .. . ... .x %2e %2E%2e %41 %zz a%20b é ä/ö / // \\ : :80 @ ; ' \" ( ) [ ] | ^ ` { } < > & = + "
-    "?a=1 ?b ? ?utm_source=x # #f".split(" ") + ["", " ", "\t", "\n", "\0", "\x1f", "\x7f", "a:b", "?sid=1&b=2"]
-)  # fmt: skip
-STARTS = st.sampled_from([
-    "", "", "", "/", "/", "//", "./", "../", "?", "#", "http://site.test", "http://site.test/", "http://site.test:80/",
-    "http://site.test:81/", "HTTP://SITE.test/", "https://site.test/", "http://other.example/", "http://user:pw@site.test/",
-    "http:", "https:", "http:?", "http:/", "ht\ntp:", "//other.example/", "\\\\other.example/", "mailto:", "JavaScript:", "tel:",
-    "data:", "ftp://site.test/", " ", "\t", "\x01", "http://127.1/", "http://site.test./", "http://[::1]/", "/./", "/%2e%2e/",
-])  # fmt: skip
+    r"""
+    a b.html A ~x .. . ... .x %2e %2E%2e %41 %zz a%20b é ä/ö / // \ : :80 @ ; ' " ( ) [ ] | ^ ` { } < > & = +
+    ?a=1 ?b ? ?utm_source=x # #f a:b ?sid=1&b=2
+    """.split()
+    + BLANKS
+)
+STARTS = st.sampled_from(
+    r"""
+    / / // ./ ../ ? # http://site.test http://site.test/ http://site.test:80/ http://site.test:81/
+    HTTP://SITE.test/ https://site.test/ http://other.example/ http://user:pw@site.test/ http: https: http:?
+    http:/ //other.example/ \\other.example/ mailto: JavaScript: tel: data: ftp://site.test/ http://127.1/
+    http://site.test./ http://[::1]/ /./ /%2e%2e/
+    """.split()
+    + ["", "", "", "ht\ntp:", *BLANKS]
+)
 HREFS = st.builds(lambda start, rest: start + "".join(rest), STARTS, st.lists(PIECES, max_size=5))
 PAGES = st.sampled_from(
     ["/", "/a", "/a/", "/a/b?x=1", "/a/b?x=2", "/a/b/c.html", "/?q", "/a:b", "/%2e/x", "/a;b/c"]
 ).map(lambda path: resolve("http://site.test" + path).href)
-BASES = st.none() | st.sampled_from(["", "/", "/a/", "a/", "?z", "http://site.test/a/", "http://other.example/", "mailto:x", "http:a"])
+BASES = st.none() | st.sampled_from(
+    ["", "/", "/a/", "a/", "?z", "http://site.test/a/", "http://other.example/", "mailto:x", "http:a"]
+)
 VISITS = st.lists(st.tuples(st.lists(HREFS, max_size=8), PAGES, BASES), min_size=1, max_size=5)
 
 
@@ -196,6 +220,9 @@ class Plain:
                 reference = reference.replace(removed, "")
             if not reference or reference[0] == "#":
                 continue
+            if reference.lower().startswith(("mailto:", "tel:", "javascript:", "data:")):
+                refused["scheme"] += 1
+                continue
             try:
                 url = resolve(reference, here)
             except Unfetchable as refusal:
@@ -210,6 +237,7 @@ class Plain:
 
 
 @given(VISITS)
+@example([(["mailto://<"], "http://site.test/", None)])
 @example([(["http:?p"], "http://site.test/a", None), (["http:?p"], "http://site.test/b", None)])
 @example([(["ht\ntp:?p"], "http://site.test/a", None), (["ht\ntp:?p"], "http://site.test/b", None)])
 def test_it_finds_what_the_plain_way_finds(visits: list[tuple[list[str], str, str | None]]) -> None:
@@ -238,12 +266,11 @@ def test_the_short_way_to_an_address_leads_where_the_long_way_does(href: str, pa
     reference = href.strip()
     try:
         expected = resolve(reference, page)
-    except Unfetchable as refusal:
-        with pytest.raises(Unfetchable, match=""):
+    except Unfetchable:
+        with pytest.raises(Unfetchable):
             Place(page).resolve(reference)
-        assert refusal.reason
-        return
-    assert Place(page).resolve(reference) == expected
+    else:
+        assert Place(page).resolve(reference) == expected
 
 
 def test_an_address_longer_than_the_limit_is_never_parsed() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from math import ceil
 
 from tarantella.domain.url import redact
 
@@ -41,6 +42,12 @@ def duration(seconds: float) -> str:
     if whole < 86_400:
         return f"{whole // 3_600} h {whole % 3_600 // 60} min"
     return f"{whole // 86_400} d {whole % 86_400 // 3_600} h"
+
+
+def wait(seconds: float) -> str:
+    """`7 s`: how long until something happens, never less than it is."""
+    whole = max(1, ceil(seconds))
+    return f"{whole} s" if whole < 60 else duration(whole)
 
 
 def clock(seconds: float) -> str:

@@ -49,6 +49,16 @@ class Url:
         return self.host
 
 
+def stored(href: str) -> Url:
+    """An address that `resolve` gave before: its parts can be read off without parsing it again."""
+    scheme, _, rest = href.partition("://")
+    authority = rest.partition("/")[0]
+    host, colon, port = authority.rpartition(":")
+    if not colon or authority.endswith("]"):
+        return Url(href, scheme, authority.rstrip("."), 443 if scheme == "https" else 80)
+    return Url(href, scheme, host.rstrip("."), int(port))
+
+
 class Unfetchable(InvalidInput):
     """An address that no strategy could fetch, with a short reason that can be counted."""
 

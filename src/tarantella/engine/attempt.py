@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import lru_cache
 
 import orjson
 import structlog
@@ -29,7 +30,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import Attempt, Body, Link, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.strategy import Strategy
-from tarantella.domain.url import Url, fingerprint, redact, resolve
+from tarantella.domain.url import Url, fingerprint, redact, stored
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.visit import Visit, Visitor
@@ -83,7 +84,7 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
 
 
 async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
-    url = resolve(page.url)
+    url = stored(page.url)
     if run.spec.obey_robots and (refusal := await _robots_refusal(page, url, lane, run, tools)):
         return refusal
     visitor = tools.taster if lane.tasting else tools.visitors[page.strategy]
@@ -91,7 +92,7 @@ async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) ->
     began_at, began = tools.clock.wall(), tools.clock.monotonic()
     visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
     elapsed = tools.clock.monotonic() - began
-    tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "", visit.status, visit.size)
+    tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
     if visit.failure is not None:
         return _failed(page, lane, run, tools, visit, tried, began)
     lane_was = lane.breaker.state
@@ -145,7 +146,7 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     return Outcome(
         page=page,
         state=PageState.DONE,
-        attempt=replace(tried, decision="done"),
+        attempt=tried,
         charged=True,
         status=visit.status,
         final_url=visit.url if redirected else None,
@@ -181,12 +182,21 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
             "depth": page.depth,
             "status": visit.status,
             "content_type": visit.content_type,
-            "fetched_at": datetime.fromtimestamp(tried.started_at, UTC).isoformat(timespec="milliseconds"),
+            "fetched_at": _moment(tried.started_at),
             "elapsed_ms": tried.elapsed_ms,
             "bytes": visit.size,
         },
         option=orjson.OPT_PASSTHROUGH_SUBCLASS,
     ).decode()
+
+
+def _moment(at: float) -> str:
+    return f"{_second(int(at))}.{int(at % 1 * 1000):03d}+00:00"
+
+
+@lru_cache(maxsize=64)
+def _second(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:

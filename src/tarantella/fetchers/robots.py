@@ -26,8 +26,11 @@ ENOUGH_TRIES = 3
 FAILURE_KEPT_SECONDS = 300.0
 # Parsing takes long enough to be noticed from about this size on.
 SMALL_BYTES = 32 * 1024
-# The parser gives each rule to every agent of its group: a small file can ask for a lot of work.
+# A small file can ask for a lot of work: the parser gives each rule to every agent of its group, and
+# each page is compared with every rule that has wildcards.
 MAX_WORK = 200_000
+WORK_PER_WILDCARD = 40
+WORK_PER_AGENT = 1 / 16
 
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "dis", "crawl")
@@ -139,7 +142,7 @@ class Robots:
                 request = replace(request, url=response.redirect_to, hops=response.hops)
                 response = await self._fetcher.fetch(request)
         except FetchError as error:
-            return _without_response(error, redirected=request.hops > 0)
+            return _without_response(error, redirected=request.hops > 0 or error.detail == "scheme")
         return _with_response(response)
 
 
@@ -188,10 +191,10 @@ def _readable(body: bytes) -> str:
         word = line.lstrip()[:10].lower()
         if word.startswith(_AGENT):
             agents, ruled = (1 if ruled else agents + 1), False
-            work += agents / 16
+            work += agents * WORK_PER_AGENT
         else:
             ruled = ruled or word.startswith(_RULE)
-            work += agents
+            work += agents + line.partition("#")[0].count("*") * WORK_PER_WILDCARD
         if work > MAX_WORK:
             return "\n".join(lines[:number])
     return "\n".join(lines)

@@ -15,6 +15,7 @@ class Dialect:
     array_of: str  # the values of a column as one JSON array
     row_of: str  # some values as one JSON array
     for_update: str  # locks the rows that a SELECT found
+    mark: str  # where a driver puts a value
 
     def rows(self, parameter: str, columns: Sequence[tuple[str, str]]) -> str:
         """A bound JSON array of arrays as a sub-query with these (name, type) columns."""
@@ -32,4 +33,5 @@ SQLITE = Dialect(
     array_of="json_group_array({})",
     row_of="json_array({})",
     for_update="",
+    mark="?",
 )

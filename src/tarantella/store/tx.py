@@ -38,12 +38,11 @@ class Tx:
 
     def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, conflict: str) -> None:
         """Insert rows with large values, a few statements for many rows."""
-        names = list(rows[0])
+        names = tuple(rows[0])
         for start in range(0, len(rows), INSERTED_AT_ONCE):
             chunk = rows[start : start + INSERTED_AT_ONCE]
-            places = ", ".join(f"({', '.join(f':{name}_{i}' for name in names)})" for i in range(len(chunk)))
-            values = {f"{name}_{i}": row[name] for i, row in enumerate(chunk) for name in names}
-            self.execute(f"INSERT INTO {table} ({', '.join(names)}) VALUES {places} ON CONFLICT {conflict}", **values)
+            values = tuple(row[name] for row in chunk for name in names)
+            self.connection.exec_driver_sql(_insertion(self.dialect.mark, table, names, len(chunk), conflict), values)
 
     def array(self, columns: Sequence[str], rest: str, **values: Any) -> list[Any]:
         """The rows of a query as one JSON value.
@@ -59,6 +58,12 @@ class Tx:
 @lru_cache(maxsize=512)
 def _prepared(sql: str) -> TextClause:
     return text(sql)
+
+
+@lru_cache(maxsize=512)
+def _insertion(mark: str, table: str, names: tuple[str, ...], count: int, conflict: str) -> str:
+    row = f"({', '.join([mark] * len(names))})"
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
 
 
 def pack(rows: Sequence[Any]) -> str:

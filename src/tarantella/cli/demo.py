@@ -1,0 +1,75 @@
+"""`tarantella demo`: crawl a small site that the package brings along, and check what came out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import typer
+
+from tarantella.cli.command import Command, say_error
+from tarantella.cli.options import AsJson, DataDir, LogFile, Quiet, Verbose
+
+if TYPE_CHECKING:
+    from tarantella.cli.opening import Opened
+    from tarantella.cli.signals import Signals
+
+EXAMPLES = """
+Examples:
+  tarantella demo
+  tarantella demo --data-dir /tmp/tarantella-demo
+"""
+
+INTRODUCTION = """\
+This crawls a small newspaper on this machine, {url}, and nothing else.
+Most of its {total} addresses are easy. Some are not, on purpose:
+  a page that answers 503 twice before it works, and one that says 429, come back later
+  a page that takes its time, a page at a new address, a table in JSON
+  a link to nowhere, a link to a known page, and a drawer that robots.txt closes
+Expect {done} done, {failed} failed and {skipped} skipped: the run ends as partial.
+Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
+"""
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command(cls=Command, epilog=EXAMPLES)
+def demo(
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    log_file: LogFile = None,
+    data_dir: DataDir = None,
+) -> int:
+    """See Tarantella at work on a site of its own, in a few seconds.
+
+    The exit code is 0 when the crawl found exactly what the site contains.
+    """
+    from tarantella.cli.opening import opened, run_async
+    from tarantella.cli.signals import Signals
+    from tarantella.services.demo import BACKOFF_SECONDS, EXPECTED, serving
+
+    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella, serving() as url:
+        facts = {"total": EXPECTED.total, "done": EXPECTED.done, "failed": EXPECTED.failed, "skipped": EXPECTED.skipped}
+        tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, **facts))
+        return run_async(_demo(tarantella, signals, url, as_json))
+
+
+async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> int:
+    from tarantella.cli import exits
+    from tarantella.cli.foreground import Ending, work
+    from tarantella.services.demo import differences, spec_of
+    from tarantella.services.export import Target
+    from tarantella.services.submit import new_id, submit
+
+    async def prepare(run_id: str, keeper: str) -> None:
+        await submit(opened.app, spec_of(opened.app.settings), [url], run_id=run_id, keeper=keeper)
+
+    ending = Ending(Target("jsonl"), as_json=as_json)
+    code, summary = await work(opened, signals, new_id(), prepare, engines=None, ending=ending)
+    if code == exits.INTERRUPTED:
+        return code
+    if wrong := differences(summary.run, summary.troubles):
+        say_error(f"The demo did not come out as expected: {'; '.join(wrong)}. Please report this.")
+        return exits.FAILED
+    opened.terminal.say("\nThe demo came out as expected.", style="green")
+    return exits.COMPLETE

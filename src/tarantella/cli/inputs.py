@@ -1,0 +1,141 @@
+"""What is typed at the command line, turned into what a run is told."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+from tarantella.domain.backoff import Backoff
+from tarantella.domain.errors import InvalidInput, TarantellaError
+from tarantella.domain.spec import Secrets
+from tarantella.domain.url import MAX_LENGTH, start_url
+
+STDIN = "-"
+LONGEST_BACKOFF = 3_600.0
+_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
+
+
+class Stopped(Exception):
+    """Ctrl-C while addresses were still being read: nothing was submitted yet."""
+
+
+def depth_of(text: str) -> int | None:
+    """`all` has no end."""
+    if text.strip().lower() == "all":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(
+            f"The depth is {text!r}.", remedy="Give a number from 1 on, or all.", field="depth"
+        ) from None
+
+
+def deadline_of(minutes: float | None, seconds: float | None) -> float | None:
+    """Both together, in seconds."""
+    if minutes is None and seconds is None:
+        return None
+    return (minutes or 0.0) * 60 + (seconds or 0.0)
+
+
+def backoff_of(base: float) -> Backoff:
+    if not 0 <= base <= LONGEST_BACKOFF:
+        raise InvalidInput(
+            f"The backoff is {base:g} s.", remedy=f"Choose between 0 and {LONGEST_BACKOFF:g} seconds.", field="backoff"
+        )
+    return Backoff(base=base, cap=max(Backoff().cap, base))
+
+
+def secrets_of(headers: Sequence[str], cookies_file: Path | None, proxy: str | None) -> Secrets:
+    """What is sent along with requests and shown to nobody."""
+    from tarantella.fetchers.cookies import read_cookies
+
+    return Secrets(
+        headers=dict(_header(text) for text in headers),
+        cookies=read_cookies(cookies_file) if cookies_file is not None else (),
+        proxy=_proxy(proxy) if proxy is not None else None,
+    )
+
+
+def _header(text: str) -> tuple[str, str]:
+    name, colon, value = text.partition(":")
+    name, value = name.strip(), value.strip()
+    # The value may be a password: only the name is told.
+    if not colon or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
+        shown = repr(name[:40]) if colon else "One of them"
+        raise InvalidInput(f"{shown} is not a header.", remedy="Write it as --header 'Name: value'.", field="header")
+    return name, value
+
+
+def _proxy(text: str) -> str:
+    from tarantella.fetchers.contract import FetchError
+    from tarantella.fetchers.proxy import parse_proxy
+
+    try:
+        parse_proxy(text)
+    except FetchError as error:
+        raise InvalidInput(
+            error.message, remedy="Write it as --proxy http://host:3128; https and socks5 work too.", field="proxy"
+        ) from None
+    return text
+
+
+def ca_file_of(path: Path | None) -> str | None:
+    """The absolute path: a run can be resumed from another folder."""
+    if path is None:
+        return None
+    if not path.is_file():
+        raise InvalidInput(f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file")
+    return str(path.absolute())
+
+
+def start_addresses(urls: Sequence[str], file: str | None, stopped: Callable[[], bool]) -> Iterator[str]:
+    """All start addresses, from the command line and then from the file, each checked."""
+    yield from urls
+    if file is None:
+        return
+    name = "stdin" if file == STDIN else file
+    with _lines_of(file) as lines:
+        for number, line in enumerate(iter(lambda: lines.readline(MAX_LENGTH + 2), b""), 1):
+            if stopped():
+                raise Stopped
+            if (address := _address(line, number, name)) is not None:
+                yield address
+
+
+def _address(line: bytes, number: int, name: str) -> str | None:
+    """The address in a line, or None for a blank or a comment."""
+    if len(line) > MAX_LENGTH:
+        raise InvalidInput(
+            f"Line {number} of {name} is longer than {MAX_LENGTH} characters.", remedy="One address a line, please.", field="urls_file"
+        )
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+        if not text or text.startswith("#"):
+            return None
+        start_url(text)
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"Line {number} of {name} is not UTF-8 text.", remedy="Give a text file with one address a line.", field="urls_file"
+        ) from None
+    except TarantellaError as error:
+        raise InvalidInput(f"Line {number} of {name}: {error.message}", remedy=error.remedy, field="urls_file") from None
+    return text
+
+
+@contextmanager
+def _lines_of(file: str) -> Iterator[IO[bytes]]:
+    if file == STDIN:
+        yield sys.stdin.buffer
+        return
+    try:
+        lines = Path(file).open("rb")  # noqa: SIM115: closed below, and only its opening is excused here
+    except OSError as error:
+        raise InvalidInput(f"{file} can't be read: {error.strerror}.", remedy="Check --urls-file.", field="urls_file") from None
+    with lines:
+        yield lines

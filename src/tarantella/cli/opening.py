@@ -1,0 +1,59 @@
+"""Opens the application for one command: settings, terminal, log, store."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tarantella.cli.terminal import Terminal, open_terminal
+
+if TYPE_CHECKING:
+    from tarantella.services.app import App
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What a command works with."""
+
+    app: App
+    terminal: Terminal
+    suffix: str  # what other commands need to find the same data: nothing, or ` --data-dir …`
+
+
+@contextmanager
+def opened(
+    data_dir: Path | None, *, verbose: int = 0, log_file: Path | None = None, quiet: bool = False
+) -> Iterator[Opened]:
+    """The application on its data directory, closed again behind the command."""
+    from tarantella.bootstrap import open_app
+    from tarantella.cli import logs
+    from tarantella.settings import load
+
+    terminal = open_terminal(quiet=quiet)
+    logs.configure(verbose=verbose, quiet=quiet, file=log_file, say=lambda line: terminal.err.print(
+        line, markup=False, highlight=False, soft_wrap=True, style="yellow" if line.startswith("warning") else None
+    ))
+    settings = load(data_dir=data_dir)
+    suffix = f" --data-dir {shlex.quote(str(data_dir))}" if data_dir is not None and data_dir != load().data_dir else ""
+    app = open_app(settings)
+    try:
+        yield Opened(app, terminal, suffix)
+    finally:
+        app.close()
+
+
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on the fastest event loop that is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        import asyncio
+
+        return asyncio.run(work)
+    return uvloop.run(work)

@@ -1,0 +1,185 @@
+"""How a run is going: a few lines that redraw themselves on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import TYPE_CHECKING, Self
+
+from rich.live import Live
+from rich.text import Text
+
+from tarantella.cli import words
+from tarantella.cli.terminal import Terminal
+
+if TYPE_CHECKING:
+    from tarantella.services.foreground import Snapshot
+
+FIRST_LINE_AFTER = 2.0
+LINE_EVERY = 10.0
+SHOWN_IN_FLIGHT = 3
+WIDEST = 100
+INDENT = "  "
+SPINNER = "|/-\\"
+SPINNER_UNICODE = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+
+
+class Progress(AbstractContextManager["Progress"]):
+    """Is shown each snapshot of a run; this one keeps it to itself."""
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        """A run at one moment."""
+
+    def note(self, text: str) -> None:
+        """Say something that stays."""
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """The run has ended, or we have."""
+
+
+class PlainProgress(Progress):
+    """A line now and then, for logs and pipes."""
+
+    def __init__(self, terminal: Terminal, clock: Callable[[], float] = time.monotonic) -> None:
+        self._terminal = terminal
+        self._clock = clock
+        self._began = clock()
+        self._next = FIRST_LINE_AFTER
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        elapsed = self._clock() - self._began
+        if elapsed >= self._next:
+            self._next = elapsed + LINE_EVERY
+            self._terminal.say(plain_line(snapshot, elapsed))
+
+    def note(self, text: str) -> None:
+        self._terminal.say(text)
+
+
+class LiveProgress(Progress):
+    """A few lines at the bottom of the terminal, gone when the run has ended."""
+
+    def __init__(self, terminal: Terminal, clock: Callable[[], float] = time.monotonic) -> None:
+        self._terminal = terminal
+        self._clock = clock
+        self._began = clock()
+        self._frame = 0
+        # Refreshed by whoever watches the run: a thread of its own would fight the crawl for the interpreter.
+        self._live = Live(
+            console=terminal.err, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+        )
+
+    def __enter__(self) -> Self:
+        self._live.start()
+        return self
+
+    def __call__(self, snapshot: Snapshot) -> None:
+        self._frame += 1
+        elapsed = self._clock() - self._began
+        width = min(self._terminal.err.width - 1, WIDEST)
+        lines = live_lines(snapshot, elapsed, width, unicode=self._terminal.unicode, frame=self._frame)
+        self._live.update(Text("\n", no_wrap=True).join(lines), refresh=True)
+
+    def note(self, text: str) -> None:
+        self._terminal.say(text)
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._live.update(Text(), refresh=True)
+        self._live.stop()
+
+
+def open_progress(terminal: Terminal) -> Progress:
+    """The kind of progress that suits this terminal."""
+    if terminal.quiet:
+        return Progress()
+    return LiveProgress(terminal) if terminal.live else PlainProgress(terminal)
+
+
+def plain_line(snapshot: Snapshot, elapsed: float) -> str:
+    counts = snapshot.run.counts
+    parts = [
+        f"[{words.clock(elapsed)}] {snapshot.phase}: {words.count(counts.done)} done",
+        f"{words.count(counts.failed)} failed",
+        f"{words.count(counts.skipped)} skipped",
+        f"{words.count(counts.pending)} queued",
+        words.rate(snapshot.pace.rate),
+    ]
+    if (outlook := _outlook(snapshot)) is not None:
+        parts.append(outlook)
+    parts += _waits(snapshot)
+    return ", ".join(parts)
+
+
+def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0) -> list[Text]:
+    """At most eight lines of at most this width."""
+    ellipsis = "…" if unicode else "..."
+    lines = [_heading(snapshot, elapsed, width, unicode, frame), _bar(snapshot, width, unicode), _numbers(snapshot)]
+    pace = [words.rate(snapshot.pace.rate), _outlook(snapshot)]
+    lines.append(Text(INDENT + "   ".join(part for part in pace if part)))
+    for url in snapshot.in_flight[:SHOWN_IN_FLIGHT]:
+        lines.append(Text(INDENT + words.short_url(url, width - len(INDENT), ellipsis), style="dim"))
+    if waits := _waits(snapshot):
+        style = "yellow" if snapshot.trouble else "dim"
+        lines.append(Text(words.shortened(INDENT + ", ".join(waits), width, ellipsis), style=style))
+    return lines
+
+
+def _heading(snapshot: Snapshot, elapsed: float, width: int, unicode: bool, frame: int) -> Text:
+    spinner = SPINNER_UNICODE if unicode else SPINNER
+    roots = snapshot.run.roots
+    place = words.host_of(roots[0]) if roots else ""
+    more = f" and {words.count(len(roots) - 1)} more" if len(roots) > 1 else ""
+    right = words.clock(elapsed)
+    room = width - len(right) - 1
+    left = f"{spinner[frame % len(spinner)]} {snapshot.phase}  "
+    left += words.shortened(place + more, max(8, room - len(left)), "…" if unicode else "...")
+    return Text.assemble((left.ljust(room), "bold"), " ", (right, "dim"))
+
+
+def _bar(snapshot: Snapshot, width: int, unicode: bool) -> Text:
+    counts = snapshot.run.counts
+    ended = counts.total - counts.pending
+    told = f" {words.count(ended)} of {words.count(counts.total)}"
+    room = width - len(INDENT) - len(told)
+    filled = room * ended // counts.total if counts.total else 0
+    full, empty = ("█", "░") if unicode else ("#", ".")
+    return Text.assemble(INDENT, (full * filled, "green"), (empty * (room - filled), "dim"), told)
+
+
+def _numbers(snapshot: Snapshot) -> Text:
+    counts = snapshot.run.counts
+    return Text.assemble(
+        INDENT,
+        (f"{words.count(counts.done)} done", "green"),
+        "   ",
+        (f"{words.count(counts.failed)} failed", "red" if counts.failed else "dim"),
+        "   ",
+        (f"{words.count(counts.skipped)} skipped", "dim"),
+        "   ",
+        f"{words.count(counts.pending)} queued",
+    )
+
+
+def _outlook(snapshot: Snapshot) -> str | None:
+    """When the end can be expected; while pages are still found faster than done, nobody knows."""
+    pace = snapshot.pace
+    if snapshot.run.is_over or not snapshot.run.counts.pending:
+        return None
+    if pace.eta is not None:
+        told = words.eta(*pace.eta)
+        return f"{told}, still finding pages" if pace.discovering else told
+    return "still finding pages" if pace.discovering else None
+
+
+def _waits(snapshot: Snapshot) -> list[str]:
+    """What keeps it from going on right now."""
+    found = []
+    if snapshot.trouble:
+        found.append(f"results can't be stored: {words.clean(snapshot.trouble)}")
+    if snapshot.waits_seconds is not None and snapshot.waits_seconds > 0.5:
+        found.append(f"next try in {words.wait(snapshot.waits_seconds)}")
+    if snapshot.run.reason and not snapshot.run.is_over and snapshot.phase == "queued":
+        found.append(words.clean(snapshot.run.reason))
+    return found

@@ -1,0 +1,39 @@
+"""Reasons in words: why pages failed or were skipped, and why links were not followed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tarantella.cli import words
+from tarantella.domain.failure import IN_WORDS, Failure
+from tarantella.domain.page import SKIP_IN_WORDS, PageState, Skip
+
+REFUSED_IN_WORDS: Mapping[str, str] = {
+    "scope": "outside the scope",
+    "depth": "deeper than the depth",
+    "scheme": "not http or https",
+    "max_pages": "over the page limit",
+    "too_long": "too long",
+    "malformed": "malformed",
+    "trap": "of a trap",
+}
+
+
+def in_words(state: str, reason: str | None) -> str:
+    """Why a page ended so, for people."""
+    try:
+        if state == PageState.SKIPPED:
+            return SKIP_IN_WORDS[Skip(reason or "")]
+        return IN_WORDS[Failure(reason or "")]
+    except (KeyError, ValueError):
+        return reason or "no reason was given"
+
+
+def refused_line(refused: Mapping[str, Any]) -> str | None:
+    """All links that were not followed, in one line."""
+    found = [
+        f"{words.count(entry['count'])} {REFUSED_IN_WORDS.get(reason, reason)}"
+        for reason, entry in sorted(refused.items(), key=lambda item: -item[1]["count"])
+    ]
+    return f"links not followed: {', '.join(found)}" if found else None

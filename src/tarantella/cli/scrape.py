@@ -1,0 +1,271 @@
+"""`tarantella scrape`: fetch pages, follow links, keep records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import typer
+
+from tarantella.cli.command import Command
+from tarantella.cli.options import (
+    RUNNING,
+    AsJson,
+    DataDir,
+    Engines,
+    FailOnOption,
+    LogFile,
+    Output,
+    Quiet,
+    RecordFormat,
+    Verbose,
+)
+
+if TYPE_CHECKING:
+    from tarantella.cli.foreground import Ending
+    from tarantella.cli.opening import Opened
+    from tarantella.cli.signals import Signals
+    from tarantella.domain.spec import Spec
+
+T = TypeVar("T")
+
+WHAT = "What to fetch"
+PACE = "How fast, how long, how stubborn"
+IDENTITY = "Who we are and what we may reach"
+KEEP = "What to keep of each page"
+
+EXAMPLES = """
+Examples:
+  tarantella scrape example.com                        one page
+  tarantella scrape example.com --depth 2              and the pages it links to
+  tarantella scrape example.com --depth all --max-pages 500 --exclude '*/tag/*'
+  tarantella scrape shop.example --depth all --field 'price=.price' --format csv
+  tarantella scrape --urls-file urls.txt --output - | jq .title
+"""
+
+Scope = Literal["host", "domain", "path", "any"]
+TextMode = Literal["fast", "none"]
+Durability = Literal["normal", "full"]
+PriorityName = Literal["critical", "high", "medium", "low"]
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command(cls=Command, epilog=EXAMPLES, no_args_is_help=True)
+def scrape(
+    urls: Annotated[
+        list[str] | None, typer.Argument(metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False)
+    ] = None,
+    urls_file: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|-",
+            help="Addresses to start from, one a line; `-` is stdin. Blank lines and lines with # are ignored.",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    depth: Annotated[
+        str,
+        typer.Option(
+            metavar="N|all", help="1 is the page itself, 2 adds the pages it links to, and so on.", rich_help_panel=WHAT
+        ),
+    ] = "1",
+    max_pages: Annotated[
+        int | None, typer.Option(metavar="N", help="Pages in the run at most.", rich_help_panel=WHAT)
+    ] = None,
+    scope: Annotated[
+        Scope,
+        typer.Option(
+            metavar="host|domain|path|any",
+            help="Which links belong to the run: of the same host, the same registered domain, below the same folder, or any.",
+            rich_help_panel=WHAT,
+        ),
+    ] = "host",
+    include: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT),
+    ] = None,
+    exclude: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT),
+    ] = None,
+    concurrency: Annotated[
+        int | None, typer.Option(metavar="N", help="Requests in flight at the same time.", rich_help_panel=PACE)
+    ] = None,
+    per_host: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE),
+    ] = None,
+    delay: Annotated[
+        float,
+        typer.Option(metavar="SECONDS", help="Pause between two requests to one host.", show_default="0", rich_help_panel=PACE),
+    ] = 0.0,
+    timeout_minutes: Annotated[
+        float | None,
+        typer.Option(metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE),
+    ] = None,
+    timeout_seconds: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS", help="The same in seconds; both are added.", show_default="never", rich_help_panel=PACE
+        ),
+    ] = None,
+    attempts: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE),
+    ] = None,
+    backoff: Annotated[
+        float,
+        typer.Option(
+            metavar="SECONDS",
+            help="Wait before the second attempt; three times as long before each further one, 300 s at most.",
+            show_default="10",
+            rich_help_panel=PACE,
+        ),
+    ] = 10.0,
+    ignore_robots: Annotated[
+        bool, typer.Option("--ignore-robots", help="Fetch what robots.txt asks crawlers to leave.", rich_help_panel=IDENTITY)
+    ] = False,
+    user_agent: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="How we introduce ourselves.", rich_help_panel=IDENTITY)
+    ] = None,
+    header: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME: VALUE'", help="Send this header to the hosts of the start addresses.", rich_help_panel=IDENTITY
+        ),
+    ] = None,
+    cookies_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Cookies to send: a cookies.txt in Netscape format.", rich_help_panel=IDENTITY),
+    ] = None,
+    proxy: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="Fetch through this proxy: http, https or socks5, as in http://user:password@host:3128.",
+            rich_help_panel=IDENTITY,
+        ),
+    ] = None,
+    ca_file: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY),
+    ] = None,
+    allow_network: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CIDR", help="Allow a private network, as in 10.0.0.0/8 or 127.0.0.1.", rich_help_panel=IDENTITY
+        ),
+    ] = None,
+    text: Annotated[
+        TextMode,
+        typer.Option(metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP),
+    ] = "fast",
+    field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=CSS[@ATTR]",
+            help="A field of each record: the text of what the selector finds, or an attribute of it.",
+            rich_help_panel=KEEP,
+        ),
+    ] = None,
+    keep_bodies: Annotated[
+        bool, typer.Option("--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP)
+    ] = False,
+    format_: RecordFormat = None,
+    output: Output = None,
+    fail_on: FailOnOption = "partial",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    log_file: LogFile = None,
+    data_dir: DataDir = None,
+    engines: Engines = None,
+    durability: Annotated[
+        Durability | None,
+        typer.Option(
+            metavar="normal|full",
+            help="`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = None,
+    priority: Annotated[
+        PriorityName,
+        typer.Option(
+            metavar="critical|high|medium|low",
+            help="Which run goes first when more are wanted than may run.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = "medium",
+) -> int:
+    """Fetch pages, follow their links, and write what was found.
+
+    Each page becomes one record. The run can be interrupted with Ctrl-C and goes on with `tarantella runs resume`.
+    """
+    from tarantella.cli import inputs
+    from tarantella.cli.foreground import Ending
+    from tarantella.cli.opening import opened, run_async
+    from tarantella.cli.signals import Signals
+    from tarantella.domain.errors import InvalidInput
+    from tarantella.domain.run import Priority
+    from tarantella.domain.scope import ScopeKind
+    from tarantella.domain.spec import Field, Spec
+    from tarantella.services.export import target_of
+
+    if not urls and urls_file is None:
+        raise InvalidInput("There is no address to start from.", remedy="Give one, or --urls-file.", field="urls")
+    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella:
+        settings = tarantella.app.settings
+        spec = Spec(
+            depth=inputs.depth_of(depth),
+            max_pages=_chosen(max_pages, settings.max_pages),
+            concurrency=_chosen(concurrency, settings.concurrency),
+            per_host=_chosen(per_host, settings.per_host),
+            delay=delay,
+            deadline_seconds=inputs.deadline_of(timeout_minutes, timeout_seconds),
+            attempts=_chosen(attempts, settings.attempts),
+            backoff=inputs.backoff_of(backoff),
+            scope=ScopeKind(scope),
+            include=tuple(include or ()),
+            exclude=tuple(exclude or ()),
+            obey_robots=not ignore_robots,
+            user_agent=_chosen(user_agent, settings.user_agent),
+            ca_file=inputs.ca_file_of(ca_file),
+            allow_networks=(*settings.allow_networks, *(allow_network or ())),
+            connect_timeout=settings.connect_timeout_seconds,
+            total_timeout=settings.http_timeout_seconds,
+            text=text,
+            fields=tuple(Field.parse(each) for each in field or ()),
+            keep_bodies=keep_bodies,
+            durable=_chosen(durability, settings.durability) == "full",
+            priority=Priority[priority.upper()],
+            secrets=inputs.secrets_of(header or (), cookies_file, proxy),
+        )
+        target = target_of(tarantella.app, format_, output, stdout_taken=as_json, not_to=urls_file)
+        starts = inputs.start_addresses(urls or (), urls_file, lambda: signals.asked)
+        ending = Ending(target, fail_on, as_json)
+        return run_async(_scrape(tarantella, signals, spec, starts, engines, ending))
+
+
+async def _scrape(
+    opened: Opened, signals: Signals, spec: Spec, starts: Iterator[str], engines: int | None, ending: Ending
+) -> int:
+    from tarantella.cli import exits
+    from tarantella.cli.foreground import work
+    from tarantella.cli.inputs import Stopped
+    from tarantella.services.submit import new_id, submit
+
+    async def prepare(run_id: str, keeper: str) -> None:
+        await submit(opened.app, spec, starts, run_id=run_id, keeper=keeper)
+
+    try:
+        code, _ = await work(opened, signals, new_id(), prepare, engines=engines, ending=ending)
+    except Stopped:
+        opened.terminal.say("Stopped while the addresses were read; no run was started.")
+        return exits.INTERRUPTED
+    return code
+
+
+def _chosen(given: T | None, setting: T) -> T:
+    return setting if given is None else given

@@ -1,0 +1,54 @@
+"""Ctrl-C: the first asks for a clean stop, the second stops at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from types import FrameType, TracebackType
+from typing import Any, Self
+
+from tarantella.cli import exits
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SHOW_CURSOR = "\x1b[?25h"
+
+
+class Signals(AbstractContextManager["Signals"]):
+    """Listens for as long as the block runs. Handlers of Python, not of the loop: they work while the loop is busy."""
+
+    def __init__(self) -> None:
+        self.asked = False
+        self._stop: Callable[[], None] | None = None
+        self._previous: dict[int, Any] = {}
+
+    def __enter__(self) -> Self:
+        for number in SIGNALS:
+            self._previous[number] = signal.signal(number, self._on_signal)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for number, handler in self._previous.items():
+            signal.signal(number, handler)
+
+    def on_first(self, stop: Callable[[], None]) -> None:
+        """What a clean stop means from now on; at once if it has been asked for."""
+        self._stop = stop
+        if self.asked:
+            stop()
+
+    def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
+        if self.asked:
+            leave_at_once()
+        self.asked = True
+        if self._stop is not None:
+            self._stop()
+
+
+def leave_at_once() -> None:
+    """End without another word, with the terminal as we found it. What is stored stays; the rest is fetched again."""
+    if sys.stderr.isatty():
+        os.write(sys.stderr.fileno(), f"{SHOW_CURSOR}\n".encode())
+    os._exit(exits.INTERRUPTED)

@@ -1,0 +1,188 @@
+"""What a run came to: numbers that add up, what went wrong and why, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from rich.text import Text
+
+from tarantella.cli import words
+from tarantella.cli.reasons import in_words, refused_line
+
+if TYPE_CHECKING:
+    from tarantella.services.export import Exported
+    from tarantella.services.runs import Run
+
+INDENT = "  "
+STYLES: Mapping[str, str] = {"completed": "bold green", "partial": "bold yellow", "failed": "bold red"}
+ALL_DENIED = (
+    "Nothing was fetched: private networks are closed until you open them. "
+    "To fetch from this one, give the option again with the command:"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A run after a command has worked on it."""
+
+    run: Run
+    elapsed: float
+    ended: int  # pages that this command brought to their end
+    troubles: Sequence[Mapping[str, Any]] = ()
+    exported: Exported | None = None
+    suffix: str = ""  # what the next commands need to find the same data
+    width: int = 80
+    ellipsis: str = "…"
+    notes: Sequence[str] = field(default=())
+
+    @property
+    def interrupted(self) -> bool:
+        return not self.run.is_over
+
+    def command(self, words_: str, *rest: str) -> str:
+        return " ".join(["tarantella", words_, words.short_id(self.run.id), *rest]) + self.suffix
+
+
+def summary_lines(summary: Summary) -> Iterator[Text]:
+    """The summary line by line."""
+    yield _verdict(summary)
+    yield from (Text(INDENT + line) for line in _numbers(summary))
+    if summary.troubles:
+        yield Text()
+        yield from _troubles(summary)
+    if (line := refused_line(summary.run.refused)) is not None:
+        yield Text(INDENT + line, style="dim")
+    yield from (Text(f"\n{note}", style="yellow") for note in [*_hints(summary), *summary.notes])
+    yield Text()
+    yield from _records(summary)
+    yield Text("Next:")
+    yield from (Text(INDENT + command, style="cyan") for command in next_commands(summary))
+
+
+def _verdict(summary: Summary) -> Text:
+    run = summary.run
+    text = Text("Run ")
+    text.append(words.short_id(run.id), style="bold")
+    if run.is_over:
+        text.append(f" {'is' if run.status == 'partial' else 'has'} ")
+        told = {"failed": "failed", "cancelled": "been cancelled"}.get(run.status, run.status.value)
+        text.append(told, style=STYLES.get(run.status, "bold"))
+    else:
+        text.append(" is ")
+        text.append(f"{run.status.value}", style="bold yellow")
+        text.append(f" ({words.clean(run.reason)})" if run.reason else "")
+    text.append(f": {words.count(run.counts.done)} of {words.count(run.counts.total, 'page')} done")
+    return text
+
+
+def _numbers(summary: Summary) -> Iterator[str]:
+    counts = summary.run.counts
+    parts = [f"{words.count(counts.done)} done", f"{words.count(counts.failed)} failed", f"{words.count(counts.skipped)} skipped"]
+    if counts.pending:
+        parts.append(f"{words.count(counts.pending)} pending")
+    yield f"pages     {words.count(counts.total)} = {' + '.join(parts)}"
+    speed = summary.ended / summary.elapsed if summary.elapsed > 0 else 0.0
+    yield f"time      {words.duration(summary.elapsed)}, {words.rate(speed)}"
+    yield f"requests  {words.count(summary.run.requests)}, {words.size(summary.run.bytes)}"
+
+
+def _troubles(summary: Summary) -> Iterator[Text]:
+    """What failed or was skipped: how many, why, and one of them."""
+    wide = max(len(words.count(trouble["count"])) for trouble in summary.troubles)
+    margin = len(INDENT) + 9 + wide + 2
+    room = max(20, summary.width - margin)
+    for trouble in summary.troubles:
+        failed = trouble["state"] == "failed"
+        yield Text.assemble(
+            INDENT,
+            (f"{trouble['state']:<9}", "red" if failed else "yellow"),
+            f"{words.count(trouble['count']):>{wide}}  ",
+            f"{in_words(trouble['state'], trouble['reason'])} ",
+            (f"({trouble['reason']})", "dim"),
+        )
+        example = words.shortened(words.clean(trouble["example"] or ""), room, summary.ellipsis)
+        yield Text(" " * margin + example, style="dim")
+        if failed and trouble["detail"]:
+            for line in _wrapped(words.clean(trouble["detail"]), room):
+                yield Text(" " * margin + line, style="dim")
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    import textwrap
+
+    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+
+
+def _hints(summary: Summary) -> Iterator[str]:
+    if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
+        yield f"{ALL_DENIED}\n{INDENT}{option}"
+    if summary.interrupted:
+        yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
+
+
+def allow_network(troubles: Sequence[Mapping[str, Any]], done: int) -> str | None:
+    """The option that would open the network, when every page was denied for the want of it."""
+    failed = [trouble for trouble in troubles if trouble["state"] == "failed"]
+    if done or not failed or any(trouble["reason"] != "denied" for trouble in failed):
+        return None
+    _, mark, rest = (failed[0]["detail"] or "").partition("--allow-network ")
+    return f"--allow-network {rest.split()[0]}" if mark and rest.split() else None
+
+
+def _records(summary: Summary) -> Iterator[Text]:
+    exported = summary.exported
+    if exported is None:
+        return
+    told = words.count(exported.records, "record")
+    if summary.interrupted:
+        told += " so far (incomplete)"
+    where = "stdout" if exported.path is None else str(exported.path)
+    yield Text.assemble(f"{told}: ", (where, "bold"))
+
+
+def next_commands(summary: Summary) -> list[str]:
+    """Three commands that make sense now."""
+    run = summary.run
+    if summary.interrupted:
+        return [summary.command("runs resume"), summary.command("runs show"), summary.command("runs cancel")]
+    commands = [summary.command("runs show")]
+    if run.counts.failed or run.counts.incomplete:
+        example = next((trouble["example"] for trouble in summary.troubles if trouble["example"]), None)
+        if example:
+            commands.append(summary.command("runs explain", _quoted(words.clean(example))))
+        commands.append(summary.command("runs retry-failed"))
+    for more in (
+        summary.command("export", "--format csv"),
+        summary.command("runs pages"),
+        summary.command("runs events"),
+    ):
+        if len(commands) < 3:
+            commands.append(more)
+    return commands
+
+
+def _quoted(text: str) -> str:
+    from shlex import quote
+
+    return quote(text)
+
+
+def summary_json(summary: Summary, exit_code: int) -> dict[str, Any]:
+    """The same for machines."""
+    from tarantella.cli.views import run_json
+
+    return {
+        **run_json(summary.run),
+        "elapsed_seconds": round(summary.elapsed, 3),
+        "output": str(summary.exported.path) if summary.exported and summary.exported.path else None,
+        "format": summary.exported.format if summary.exported else None,
+        "failures": reasons_json(summary.troubles, "failed"),
+        "skips": reasons_json(summary.troubles, "skipped"),
+        "exit_code": exit_code,
+    }
+
+
+def reasons_json(troubles: Sequence[Mapping[str, Any]], state: str) -> dict[str, int]:
+    return {trouble["reason"] or "unknown": trouble["count"] for trouble in troubles if trouble["state"] == state}

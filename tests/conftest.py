@@ -1,0 +1,43 @@
+"""Fixtures over real parts: a database on disk, a web site on loopback, an application on a folder of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tarantella.bootstrap import open_app
+from tarantella.services.app import App
+from tarantella.settings import load
+from tarantella.store import schema
+from tarantella.store.database import Database
+
+
+@pytest.fixture(autouse=True)
+def _nobody_elses_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A developer's .env or environment must not change what is tested."""
+    import os
+
+    for name in list(os.environ):
+        if name.startswith(("TARANTELLA_", "APP_")):
+            monkeypatch.delenv(name)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    """An empty database with the current schema."""
+    path = tmp_path / "store" / "tarantella.db"
+    schema.prepare(path)
+    opened = Database(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Iterator[App]:
+    """An application on a data directory of its own."""
+    opened = open_app(load(data_dir=tmp_path / "data"))
+    yield opened
+    opened.close()
