@@ -29,11 +29,18 @@ class Served:
 
 def main() -> None:
     options = _options()
-    signal.signal(signal.SIGTERM, _leave)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, _leave)
     work_dir: Path = options.work_dir.resolve()
     output: Path = options.output.resolve() if options.output else work_dir / "report.md"
     output.parent.mkdir(parents=True, exist_ok=True)
-    setting = Setting(options.pages, options.scrapy_pages, options.rounds, options.concurrency, options.text)
+    setting = Setting(
+        pages=options.pages,
+        scrapy_pages=min(options.scrapy_pages, options.pages),
+        rounds=options.rounds,
+        concurrency=options.concurrency,
+        text=options.text,
+    )
     chosen, absent = _choose(options.only)
     try:
         machine = Machine.here()
@@ -83,7 +90,7 @@ def _positive(text: str) -> int:
 
 
 def _leave(number: int, _frame: FrameType | None) -> None:
-    # An exception instead of sudden death, so that nginx and the contestant are stopped on the way out.
+    # An exception instead of a sudden death, so that nginx and the contestant are stopped on the way out.
     sys.exit(128 + number)
 
 
@@ -115,7 +122,7 @@ def _compare(chosen: Sequence[Contestant], setting: Setting, work_dir: Path) -> 
 
 
 def _pages_for(contestant: Contestant, setting: Setting) -> int:
-    return min(setting.scrapy_pages, setting.pages) if contestant.small_site else setting.pages
+    return setting.scrapy_pages if contestant.small_site else setting.pages
 
 
 def _serve(pages: int, work_dir: Path, stack: ExitStack) -> Served:

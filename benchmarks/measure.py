@@ -92,7 +92,7 @@ def _run(command: Sequence[str], folder: Path, timeout_seconds: float) -> dict[s
 
 
 def _environment(ours: Mapping[str, str]) -> dict[str, str]:
-    """Ours, without what would favour or hinder somebody, and with this package importable from any folder."""
+    """Ours, without what would favour or hinder somebody, and with this package found from any folder."""
     kept = {
         name: value
         for name, value in ours.items()

@@ -12,6 +12,33 @@ from benchmarks.machine import Machine
 from benchmarks.measure import Measurement
 
 NOTHING = "–"
+COLUMNS = (
+    "contestant",
+    "pages/s, median",
+    "min–max",
+    "× bare loop",
+    "× Scrapy dedup",
+    "× Scrapy plain",
+    "CPU ms/page",
+    "peak MB",
+    "site",
+    "complete",
+)
+HOW_TO_READ = """\
+- Rounds: {rounds}, interleaved: in each, everybody runs once. Figures are medians; a ratio is the median
+  of the ratios within each round. Read the ratios: the rest depends on the machine and on its other users.
+- A run is timed from the start of its process to its exit; interpreter, imports and the export to JSON lines
+  are included. It counts only if its output holds every page of the site exactly once, with its title.
+- Pages have about 20 KB and 40 links; nginx serves them on loopback. Concurrency is {concurrency} for
+  everybody. Text of pages: {text}.
+- CPU time is that of the contestant and its children, not of nginx. Peak MB is that of its largest process.
+- The bare loop neither reads robots.txt nor retries; Scrapy and Tarantella do. Scrapy writes its records
+  straight into the file and keeps no store that would survive a crash."""
+SMALLER_SITE = """\
+- Scrapy crawls a smaller site of the same kind, {scrapy_pages:,} instead of {pages:,} pages, because it would
+  take too long. Pages/s stay comparable, though its start counts for more, and its peak memory would be
+  higher on the larger site. To give everybody the same: `--scrapy-pages {pages}`."""
+NO_TEXT = "- Scrapy extracts no text: it does less here than the others."
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +89,7 @@ class Report:
 
 
 def _table(measurements: Sequence[Measurement]) -> str:
-    lines = [
-        "| contestant | pages/s, median | min–max | × bare loop | × Scrapy dedup | × Scrapy plain "
-        "| CPU ms/page | peak MB | site | complete |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
-    ]
+    lines = [f"| {' | '.join(COLUMNS)} |", f"|---|{'---:|' * (len(COLUMNS) - 2)}---|"]
     for contestant in CONTESTANTS:
         if runs := _runs_of(contestant.name, measurements):
             lines.append(_row(f"**{contestant.name}**: {contestant.describes}", runs, measurements))
@@ -119,30 +142,12 @@ def _absences(absent: dict[str, str]) -> str:
 
 
 def _how_to_read(setting: Setting) -> str:
-    lines = [
-        f"- {setting.rounds} rounds, interleaved: in each, everybody runs once. Figures are medians; a ratio "
-        "is the median of the ratios within each round. Read the ratios: the rest depends on the machine "
-        "and on whoever else uses it.",
-        "- A run is timed from the start of its process to its exit, interpreter, imports and export to JSON "
-        "lines included. It counts only if its output holds every page of the site exactly once, with the "
-        "right title.",
-        f"- Pages have about 20 KB and 40 links; nginx serves them on loopback. Concurrency is "
-        f"{setting.concurrency} for everybody. Text of pages: {setting.text}.",
-        "- CPU time is that of the contestant and its children, not of nginx. Peak MB is that of its largest "
-        "process.",
-        "- The bare loop neither reads robots.txt nor retries; Scrapy and Tarantella do. Scrapy writes its "
-        "records straight into the file and keeps no store that would survive a crash.",
-    ]
+    notes = [HOW_TO_READ]
     if setting.scrapy_pages != setting.pages:
-        lines.append(
-            f"- Scrapy crawls a smaller site of the same kind, {setting.scrapy_pages:,} instead of "
-            f"{setting.pages:,} pages, because it would take too long; pages/s stay comparable, its start "
-            "counts for more, and its peak memory would be higher on the larger site. To give everybody the "
-            f"same: `--scrapy-pages {setting.pages}`."
-        )
+        notes.append(SMALLER_SITE)
     if setting.text != "none":
-        lines.append("- Scrapy extracts no text, so that it does less here than the others.")
-    return "\n".join(lines)
+        notes.append(NO_TEXT)
+    return "\n".join(notes).format(**asdict(setting))
 
 
 def _machine(machine: Machine) -> str:

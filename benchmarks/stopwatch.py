@@ -15,6 +15,8 @@ import time
 from pathlib import Path
 from types import FrameType
 
+STRAGGLER_SECONDS = 2.0
+
 
 def main() -> None:
     """Usage: stopwatch.py SECONDS LOG RESULT COMMAND..."""
@@ -48,8 +50,20 @@ def _time(command: list[str], seconds: float, output: int) -> dict[str, object]:
         "peak_bytes": usage.ru_maxrss * 1024,
         "exit_code": os.waitstatus_to_exitcode(status),
         "ended_early": ended_early,
-        "left_processes": _kill_group(process.pid),
+        "left_processes": _outlived_by_its_group(process.pid) and _kill_group(process.pid),
     }
+
+
+def _outlived_by_its_group(group: int) -> bool:
+    """Whether children are still there after the time that it takes them to notice their parent's end."""
+    deadline = time.monotonic() + STRAGGLER_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(group, 0)
+        except ProcessLookupError:
+            return False
+        time.sleep(0.02)
+    return True
 
 
 def _kill_group(group: int) -> bool:

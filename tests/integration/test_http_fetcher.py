@@ -373,9 +373,16 @@ def test_the_beginning_of_a_body_can_be_asked_for(encoding: str) -> None:
 
 def test_a_cancelled_page_lets_go_of_its_connection() -> None:
     async def story(the: Setting) -> None:
-        for path in ("/never", "/drip-body"):
+        async def half(call: Call) -> None:
+            await call.send(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n" + b"x" * 50)
+            await asyncio.Event().wait()
+
+        the.site.routes["/half"] = half
+        for path in ("/never", "/half"):
             page = asyncio.create_task(the.get(path, replace(OPTIONS, total_timeout=60.0)))
             await the.site.until(lambda path=path: any(hit.path == path for hit in the.site.hits))
+            # Time for the first half to arrive, so that the body is being read.
+            await asyncio.wait([page], timeout=0.1)
             page.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await page

@@ -170,7 +170,7 @@ def test_a_memory_that_forgets_keeps_at_least_the_newer_half() -> None:
     assert "0" not in recent
 
 
-# --- the same as the plain way, for anything ------------------------------------------------------------------
+# --- the same as the plain way, for anything ---
 
 BLANKS = ["", " ", "\t", "\n", "\0", "\x1f", "\x7f"]
 PIECES = st.sampled_from(

@@ -19,7 +19,9 @@ if TYPE_CHECKING:
     from tarantella.services.runs import Run
 
 STOPPING = "Stopping: pages in flight are finished first. Ctrl-C again stops at once."
-NARROWEST = 60
+NARROWEST, WIDEST = 60, 120
+
+Prepare = Callable[[str, str], Awaitable[object]]  # (run id, keeper's id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,30 +34,55 @@ class Ending:
 
 
 async def work(
+    opened: Opened, signals: Signals, run_id: str, prepare: Prepare, engines: int | None, ending: Ending, *, ended_before: int = 0
+) -> int:
+    """Drain a run here and tell how it went; the exit code."""
+    summary = await drained(opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before)
+    code = exits.of_run(summary.run.status, ending.fail_on)
+    tell(opened, summary, code, as_json=ending.as_json)
+    return code
+
+
+async def drained(
     opened: Opened,
     signals: Signals,
     run_id: str,
-    prepare: Callable[[str, str], Awaitable[object]],
-    *,
+    prepare: Prepare,
     engines: int | None,
-    ending: Ending,
+    target: Target,
+    *,
     ended_before: int = 0,
-) -> tuple[int, Summary]:
-    """Drain a run here and tell how it went; the exit code and what was told."""
+    resumable: bool = True,
+) -> Summary:
+    """Drain a run here and export its records; what there is to tell."""
+    from tarantella.services import runs
+    from tarantella.services.export import export
+
     began = time.monotonic()
-    run = await _drained(opened, signals, run_id, prepare, engines or opened.app.settings.engines)
-    summary = await _summary(opened, run, time.monotonic() - began, ended_before, ending.target)
-    code = exits.of_run(run.status, ending.fail_on)
+    run = await _watched(opened, signals, run_id, prepare, engines or opened.app.settings.engines)
+    elapsed = time.monotonic() - began
+    return Summary(
+        run=run,
+        elapsed=elapsed,
+        ended=max(0, run.counts.total - run.counts.pending - ended_before),
+        troubles=await runs.troubles(opened.app, run.id),
+        exported=export(opened.app, run.id, target),
+        suffix=opened.suffix,
+        width=max(NARROWEST, min(opened.terminal.err.width, WIDEST)),
+        ellipsis=opened.terminal.ellipsis,
+        resumable=resumable,
+    )
+
+
+def tell(opened: Opened, summary: Summary, code: int, *, as_json: bool) -> None:
+    """The summary on stderr, and its JSON on stdout."""
     for line in summary_lines(summary):
         opened.terminal.say(line)
-    if ending.as_json:
+    if as_json:
         opened.terminal.show_json(summary_json(summary, code))
-    return code, summary
 
 
-async def _drained(
-    opened: Opened, signals: Signals, run_id: str, prepare: Callable[[str, str], Awaitable[object]], engines: int
-) -> Run:
+async def _watched(opened: Opened, signals: Signals, run_id: str, prepare: Prepare, engines: int) -> Run:
     from tarantella.services.foreground import Interrupt, work_on
 
     interrupt = Interrupt()
@@ -72,20 +99,3 @@ async def _drained(
 
         signals.on_first(lambda: loop.call_soon_threadsafe(stop))
         return await work_on(opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt)
-
-
-async def _summary(opened: Opened, run: Run, elapsed: float, ended_before: int, target: Target) -> Summary:
-    from tarantella.services import runs
-    from tarantella.services.export import export
-
-    exported = export(opened.app, run.id, target)
-    return Summary(
-        run=run,
-        elapsed=elapsed,
-        ended=max(0, run.counts.total - run.counts.pending - ended_before),
-        troubles=await runs.troubles(opened.app, run.id),
-        exported=exported,
-        suffix=opened.suffix,
-        width=max(NARROWEST, min(opened.terminal.err.width, 120)),
-        ellipsis=opened.terminal.ellipsis,
-    )

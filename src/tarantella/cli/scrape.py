@@ -211,10 +211,13 @@ def scrape(
     from tarantella.domain.run import Priority
     from tarantella.domain.scope import ScopeKind
     from tarantella.domain.spec import Field, Spec
+    from tarantella.domain.url import start_url
     from tarantella.services.export import target_of
 
     if not urls and urls_file is None:
         raise InvalidInput("There is no address to start from.", remedy="Give one, or --urls-file.", field="urls")
+    for url in urls or ():
+        start_url(url)
     with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella:
         settings = tarantella.app.settings
         spec = Spec(
@@ -260,11 +263,10 @@ async def _scrape(
         await submit(opened.app, spec, starts, run_id=run_id, keeper=keeper)
 
     try:
-        code, _ = await work(opened, signals, new_id(), prepare, engines=engines, ending=ending)
+        return await work(opened, signals, new_id(), prepare, engines, ending)
     except Stopped:
         opened.terminal.say("Stopped while the addresses were read; no run was started.")
         return exits.INTERRUPTED
-    return code
 
 
 def _chosen(given: T | None, setting: T) -> T:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
@@ -35,7 +35,7 @@ class Summary:
     suffix: str = ""  # what the next commands need to find the same data
     width: int = 80
     ellipsis: str = "…"
-    notes: Sequence[str] = field(default=())
+    resumable: bool = True
 
     @property
     def interrupted(self) -> bool:
@@ -54,7 +54,7 @@ def summary_lines(summary: Summary) -> Iterator[Text]:
         yield from _troubles(summary)
     if (line := refused_line(summary.run.refused)) is not None:
         yield Text(INDENT + line, style="dim")
-    yield from (Text(f"\n{note}", style="yellow") for note in [*_hints(summary), *summary.notes])
+    yield from (Text(f"\n{note}", style="yellow") for note in _hints(summary))
     yield Text()
     yield from _records(summary)
     yield Text("Next:")
@@ -118,8 +118,10 @@ def _wrapped(text: str, room: int) -> list[str]:
 def _hints(summary: Summary) -> Iterator[str]:
     if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
         yield f"{ALL_DENIED}\n{INDENT}{option}"
-    if summary.interrupted:
+    if summary.interrupted and summary.resumable:
         yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
+    elif summary.interrupted:
+        yield "Everything so far is kept, but the site has ended with this command: it can't go on."
 
 
 def allow_network(troubles: Sequence[Mapping[str, Any]], done: int) -> str | None:
@@ -145,9 +147,10 @@ def _records(summary: Summary) -> Iterator[Text]:
 def next_commands(summary: Summary) -> list[str]:
     """Three commands that make sense now."""
     run = summary.run
-    if summary.interrupted:
-        return [summary.command("runs resume"), summary.command("runs show"), summary.command("runs cancel")]
     commands = [summary.command("runs show")]
+    if summary.interrupted:
+        go_on = [summary.command("runs resume")] if summary.resumable else []
+        return [*go_on, *commands, summary.command("runs cancel")]
     if run.counts.failed or run.counts.incomplete:
         example = next((trouble["example"] for trouble in summary.troubles if trouble["example"]), None)
         if example:

@@ -56,15 +56,20 @@ class Drain:
 
     def look_later(self, lane: OwnedLane, seconds: float) -> None:
         """Look at the lane again when a wait is over."""
-        if lane.name in self._timers:
-            return
+        loop = asyncio.get_running_loop()
+        seconds = min(seconds, LONGEST_TIMER) + 0.001
+        earlier = self._timers.get(lane.name)
+        if earlier is not None:
+            if earlier.when() <= loop.time() + seconds:
+                return
+            earlier.cancel()
 
         def look() -> None:
             self._timers.pop(lane.name, None)
             lane.look_again()
             self.look(lane)
 
-        self._timers[lane.name] = asyncio.get_running_loop().call_later(min(seconds, LONGEST_TIMER) + 0.001, look)
+        self._timers[lane.name] = loop.call_later(seconds, look)
 
     def hold_back(self, run_id: str) -> None:
         """A pause is wanted: what is in flight gets a moment to finish, then it stays pending for later."""

@@ -32,6 +32,11 @@ class Holdings:
             elif not run.is_over:
                 self.runs[run.id] = ServedRun(run, self.wall)
 
+    def forget(self, living: set[str]) -> None:
+        """Drop runs that are over or deleted, once nothing of them is in flight."""
+        for run_id in [id_ for id_, run in self.runs.items() if id_ not in living and not run.busy]:
+            del self.runs[run_id]
+
     def stands_in(self, run_id: str, *, but_not: frozenset[str] = frozenset()) -> bool:
         """Whether the run has pages in one of our lanes."""
         return any(run_id in lane.run_ids for name, lane in self.lanes.items() if name not in but_not)

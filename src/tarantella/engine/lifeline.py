@@ -48,5 +48,6 @@ def is_cut(folder: Path, worker_id: str) -> bool | None:
 
 
 def bury(folder: Path, worker_id: str) -> None:
-    """Remove the file of a worker whose death is recorded."""
-    lifeline_path(folder, worker_id).unlink(missing_ok=True)
+    """Remove what a worker left in the folder, once its death is recorded."""
+    for left in folder.glob(f"{worker_id}.*"):
+        left.unlink(missing_ok=True)

@@ -42,13 +42,13 @@ class ServedRun:
     @property
     def may_start(self) -> bool:
         """Whether a page of it may be started now."""
-        run = self.run
-        return (
-            self.busy < self.slots
-            and run.wanted is Wanted.RUN
-            and run.status is RunStatus.RUNNING
-            and (run.deadline_at is None or self._wall() < run.deadline_at)
-        )
+        deadline = self.run.deadline_at
+        return self.busy < self.slots and self.is_active and (deadline is None or self._wall() < deadline)
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is admitted, and wanted to run."""
+        return self.run.wanted is Wanted.RUN and self.run.status is RunStatus.RUNNING
 
     def update(self, run: Run) -> None:
         """Take over what the database now says of the run."""

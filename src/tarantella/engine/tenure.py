@@ -58,8 +58,7 @@ class Tenure:
         """See what stands where, who else works, and what is wanted of our runs."""
         view = await self._database.read(self._read)
         self._held.learn(view.runs)
-        for run_id in set(self._held.runs) - {run.id for run in view.runs}:
-            del self._held.runs[run_id]
+        self._held.forget({run.id for run in view.runs if not run.is_over})
         return view
 
     def _read(self, tx: Tx) -> View:
@@ -121,6 +120,9 @@ class Tenure:
         by_lane: dict[str, set[str]] = {}
         ready: set[str] = set()
         for stand in view.stands:
+            served = self._held.runs.get(stand.run_id)
+            if served is None or not served.is_active:
+                continue
             by_lane.setdefault(stand.lane, set()).add(stand.run_id)
             if stand.ready_at is not None and stand.ready_at <= now:
                 ready.add(stand.lane)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import sys
 from collections.abc import Container, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from tarantella.domain.page import PageState
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.engine.attempt import Tools
 from tarantella.engine.closer import Closer
+from tarantella.engine.counters import Counters
 from tarantella.engine.drain import Drain
 from tarantella.engine.duties import Duties
 from tarantella.engine.holdings import Holdings
@@ -66,6 +68,7 @@ class Worker:
         self._beat_began = clock.monotonic()
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
+        self.counters = Counters()
         self._background: set[asyncio.Task[Any]] = set()
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
@@ -92,6 +95,9 @@ class Worker:
 
     async def run(self) -> None:
         """Work until told to stop, then let go of everything. `start` comes first."""
+        # The store's thread asks for the interpreter's lock a few times a transaction: with the usual 5 ms each it would
+        # hold the database's lock for most of that time.
+        sys.setswitchinterval(0.0005)
         settler = asyncio.create_task(self._settler.run())
         chores = {asyncio.create_task(chore) for chore in (self._beat(), self._tick(), self._do_duties(), self._stop.wait())}
         try:
@@ -125,6 +131,7 @@ class Worker:
         retire = partial(workers.retire, worker_id=self.id, max_running=self._settings.max_running, now=now)
         await self._database.write(retire, name="retire")
         self._lifeline.cut()
+        log.info("The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition()))
 
     # -- what it does over and over
 
@@ -188,6 +195,7 @@ class Worker:
     # -- what a settle brings
 
     def _on_settled(self, batch: Sequence[Outcome], result: Settled) -> None:
+        self.counters.count(result)
         now = self._clock.wall()
         for outcome in batch:
             lane = self._held.lanes.get(outcome.page.lane)

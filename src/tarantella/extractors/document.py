@@ -106,9 +106,9 @@ def _charset(head: bytes, claimed: str | None) -> str | None:
         return "utf-16le"
     if head.startswith(b"\0<"):
         return "utf-16be"
-    if head.count(b"\0") > len(head) // 64 or not head.lstrip().startswith(b"<"):
-        raise NotADocument("application/octet-stream")
-    return claimed
+    if head.lstrip().startswith(b"<") and head.count(b"\0") <= max(4, len(head) // 64):
+        return claimed
+    raise NotADocument("application/octet-stream")
 
 
 def _kind(head: bytes, claimed: Kind | None) -> Kind:

@@ -15,19 +15,19 @@ from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.services.app import App
 from tarantella.store import closing, events, pages, records, runs, workers
-from tarantella.store.runs import Run
+from tarantella.store.runs import Run as Run
 from tarantella.store.tx import Tx
 
 USER = "paused by the user"
 
 
-async def reap(app: App) -> None:
-    """Notice commands that died: their runs are shown as interrupted, not as running."""
+async def reap(app: App) -> list[str]:
+    """Notice commands that died: their runs are shown as interrupted, not as running. The ids of the dead."""
     clock = Clock()
     reaper = Reaper(
         app.database, app.settings.workers_dir, app.hostname, max_running=app.settings.max_concurrent_tasks, clock=clock
     )
-    await reaper.run_once()
+    return await reaper.run_once()
 
 
 async def find(app: App, text: str) -> str:

@@ -16,6 +16,8 @@ from tarantella.store import runs
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx
 
+__all__ = ["new_id", "submit"]
+
 PAGES_AT_ONCE = 5_000
 MOST_ROOTS = 1_000
 

@@ -39,12 +39,16 @@ class NewPage(NamedTuple):
 class Settled:
     """What a settle did."""
 
-    pages: int = 0
+    outcomes: Sequence[Outcome] = ()  # those that were still ours
     lost: int = 0
     ended: dict[str, RunStatus] = field(default_factory=dict)
     admitted: list[str] = field(default_factory=list)
     full: set[str] = field(default_factory=set)
     woken_lanes: set[str] = field(default_factory=set)
+
+    @property
+    def pages(self) -> int:
+        return len(self.outcomes)
 
 
 def settle(
@@ -63,7 +67,7 @@ def settle(
     open_lanes(tx, touched)
     if worker_id is not None:
         _tell_lanes(tx, worker_id, news)
-    result = Settled(pages=len(ours), lost=len(outcomes) - len(ours))
+    result = Settled(ours, lost=len(outcomes) - len(ours))
     result.woken_lanes = {page.lane for page in fresh} | {o.move.lane for o in ours if o.move}
     surplus: list[int] = []
     changes = _changes_by_run(ours, fresh)

@@ -28,8 +28,8 @@ class WorkerInfo:
 
 def register(tx: Tx, worker: WorkerInfo, now: float) -> None:
     tx.execute(
-        "INSERT INTO workers (id, serves, host, pid, version, started_at, beat, beat_at) "
-        "VALUES (:id, :serves, :host, :pid, :version, :now, 0, :now)",
+        "INSERT INTO workers (id, serves, host, pid, version, started_at, beat, beat_at, hungry) "
+        "VALUES (:id, :serves, :host, :pid, :version, :now, 0, :now, 1)",
         id=worker.id,
         serves=worker.serves,
         host=worker.host,
@@ -82,7 +82,8 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
 
 def _interrupt_runs(tx: Tx, keeper: str, now: float) -> None:
     """Runs of a command that is gone wait until somebody resumes them."""
-    kept = tx.all("SELECT id, pending FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused')", keeper=keeper)
+    kept = tx.all("SELECT id, pending FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused') "
+        "AND (reason IS NULL OR reason <> 'submitting')", keeper=keeper)
     for run in kept:
         changed = tx.execute(
             "UPDATE runs SET status = 'paused', wanted = 'pause', reason = coalesce(CASE WHEN status = 'paused' THEN reason END, "

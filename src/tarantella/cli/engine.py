@@ -1,0 +1,69 @@
+"""Commands that Tarantella calls itself: another engine for a run, and a taster for pages that kill."""
+
+from __future__ import annotations
+
+import signal
+import sys
+
+import typer
+
+from tarantella.cli.command import Command
+from tarantella.cli.options import DataDir
+
+app = typer.Typer(rich_markup_mode=None)
+
+
+@app.command(cls=Command, hidden=True)
+def engine(run: str, data_dir: DataDir = None) -> int:
+    """Drain a run beside the command that keeps it, until standard input ends."""
+    from tarantella.bootstrap import open_app
+    from tarantella.cli import logs
+    from tarantella.cli.opening import run_async
+    from tarantella.services.engine import help_with
+
+    leave_signals_to_the_parent()
+    logs.configure_child()
+    app_ = open_app(data_dir=data_dir)
+    try:
+        run_async(help_with(app_, run))
+    finally:
+        app_.close()
+    return 0
+
+
+@app.command(cls=Command, hidden=True)
+def taster() -> int:
+    """Visit the pages that come in on standard input, one a line."""
+    from tarantella.cli import logs
+    from tarantella.cli.opening import run_async
+
+    leave_signals_to_the_parent()
+    logs.configure_child()
+    run_async(_taste())
+    return 0
+
+
+async def _taste() -> None:
+    import asyncio
+
+    from tarantella.bootstrap import make_tools
+    from tarantella.engine.taster import LONGEST_LINE, serve_tastings
+
+    tools = make_tools()
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+
+    def write(line: bytes) -> None:
+        sys.stdout.buffer.write(line)
+        sys.stdout.buffer.flush()
+
+    try:
+        await serve_tastings(tools.visitors["http"], reader, write)
+    finally:
+        await tools.close()
+
+
+def leave_signals_to_the_parent() -> None:
+    """Ctrl-C reaches every process of a terminal; the one that was typed decides, and ends us by closing our input."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)

@@ -1,0 +1,185 @@
+"""Runs, pages and events as tables for people."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.table import Table
+from rich.text import Text
+
+from tarantella.cli import words
+from tarantella.cli.reasons import in_words, refused_line
+from tarantella.cli.terminal import grid
+
+if TYPE_CHECKING:
+    from tarantella.services.runs import Run
+
+STATUS_STYLES: Mapping[str, str] = {
+    "completed": "green",
+    "done": "green",
+    "partial": "yellow",
+    "paused": "yellow",
+    "skipped": "yellow",
+    "failed": "red",
+    "running": "cyan",
+    "error": "red",
+    "warn": "yellow",
+}
+# What a run was told, in the order in which people ask for it; the rest is in --json.
+TOLD_OF_SPEC = (
+    "depth",
+    "max_pages",
+    "scope",
+    "include",
+    "exclude",
+    "concurrency",
+    "per_host",
+    "delay",
+    "deadline_seconds",
+    "attempts",
+    "obey_robots",
+    "user_agent",
+    "allow_networks",
+    "text",
+    "keep_bodies",
+)
+WIDEST_START = 34
+SAMPLES = 2
+
+
+def runs_table(runs: Sequence[Run], sizes: Mapping[str, int], *, wide: bool, ellipsis: str) -> Table:
+    """One line a run; on a narrow terminal without what can be had from `runs show`."""
+    columns = ["run", "status", "start", "done", "failed", "skip", "left"]
+    columns += ["records", "started", "took", "disk"] if wide else ["took"]
+    table = grid(*columns, right=(3, 4, 5, 6, 7, 9, 10) if wide else (3, 4, 5, 6, 7))
+    for run in runs:
+        counts = run.counts
+        status = run.status.value + (f" ({_short_reason(run)})" if wide and run.reason and not run.is_over else "")
+        start = words.host_of(run.roots[0]) if run.roots else ""
+        cells: list[Any] = [
+            words.short_id(run.id),
+            Text(status, style=STATUS_STYLES.get(run.status, "")),
+            words.shortened(start, WIDEST_START if wide else 21, ellipsis),
+            words.count(counts.done),
+            words.count(counts.failed),
+            words.count(counts.skipped),
+            words.count(counts.pending),
+        ]
+        took = words.duration(lasted(run)) if run.started_at else ""
+        if wide:
+            cells += [words.count(run.records), words.when(run.started_at or run.created_at), took, words.size(sizes.get(run.id, 0))]
+        else:
+            cells.append(took)
+        table.add_row(*cells)
+    return table
+
+
+def lasted(run: Run) -> float:
+    """Seconds from its start to its end, to its pause, or to now."""
+    if run.started_at is None:
+        return 0.0
+    return max(0.0, (run.finished_at or run.paused_at or time.time()) - run.started_at)
+
+
+def _short_reason(run: Run) -> str:
+    return words.shortened(words.clean(run.reason or ""), 30)
+
+
+def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]) -> Iterator[Text]:
+    """All about one run."""
+    counts = run.counts
+    yield Text.assemble("Run ", (run.id, "bold"))
+    yield _fact("status", Text(run.status.value, style=STATUS_STYLES.get(run.status, "")).append(
+        f" ({words.clean(run.reason)})" if run.reason else "", style=""
+    ))
+    for number, url in enumerate(run.roots[:5]):
+        yield _fact("start" if number == 0 else "", words.clean(url))
+    if len(run.roots) > 5:
+        yield _fact("", f"and {words.count(len(run.roots) - 5)} more")
+    parts = f"{words.count(counts.done)} done + {words.count(counts.failed)} failed + {words.count(counts.skipped)} skipped"
+    yield _fact("pages", f"{words.count(counts.total)} = {parts} + {words.count(counts.pending)} pending")
+    yield _fact("records", words.count(run.records))
+    yield _fact("requests", f"{words.count(run.requests)}, {words.size(run.bytes)}")
+    yield _fact("created", words.when(run.created_at))
+    if run.started_at:
+        yield _fact("started", f"{words.when(run.started_at)}, took {words.duration(lasted(run))}")
+    if run.deadline_at and not run.is_over:
+        yield _fact("deadline", words.when(run.deadline_at))
+    yield _fact("disk", f"about {words.size(size)}")
+    for number, path in enumerate(exports):
+        yield _fact("exported" if number == 0 else "", path)
+    yield _fact("options", ", ".join(_told(run)))
+    yield from trouble_lines(troubles)
+    if (line := refused_line(run.refused)) is not None:
+        yield Text()
+        yield Text(line)
+        for reason, entry in run.refused.items():
+            for sample in entry["samples"][:SAMPLES]:
+                yield Text(f"  {reason}: {words.clean(sample)}", style="dim")
+
+
+def _fact(name: str, value: str | Text) -> Text:
+    return Text.assemble("  ", (f"{name:<10}", "dim"), value)
+
+
+def _told(run: Run) -> Iterator[str]:
+    spec = run.spec
+    for name in TOLD_OF_SPEC:
+        value = getattr(spec, name)
+        if name == "depth":
+            yield f"depth {value if value is not None else 'all'}"
+        elif value not in (None, (), "", False) or name in ("delay",):
+            shown = " ".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
+            yield f"{name} {shown}" if value is not True else name
+    yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)
+    if spec.secrets.headers:
+        yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"
+    if spec.secrets.cookies:
+        yield f"{len(spec.secrets.cookies)} cookies (hidden)"
+    if spec.secrets.proxy:
+        yield f"proxy {words.clean(spec.secrets.proxy)}"
+
+
+def trouble_lines(troubles: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
+    """What failed or was skipped, by reason."""
+    if not troubles:
+        return
+    yield Text()
+    for trouble in troubles:
+        yield Text.assemble(
+            (f"{trouble['state']:<8}", STATUS_STYLES.get(trouble["state"], "")),
+            f"{words.count(trouble['count']):>7}  {in_words(trouble['state'], trouble['reason'])} ",
+            (f"({trouble['reason']})", "dim"),
+        )
+        detail = f"  {words.clean(trouble['detail'])}" if trouble["detail"] else ""
+        yield Text(f"{'':17}{words.clean(trouble['example'] or '')}{detail}", style="dim")
+
+
+def pages_table(pages: Sequence[Mapping[str, Any]]) -> Table:
+    table = grid("state", "reason", "code", "tries", "address", right=(2, 3), flexible=4)
+    for page in pages:
+        table.add_row(
+            Text(page["state"], style=STATUS_STYLES.get(page["state"], "")),
+            page["reason"] or "",
+            str(page["status"] or ""),
+            str(page["charged"]),
+            words.clean(page["url"]),
+        )
+    return table
+
+
+def event_line(event: Mapping[str, Any]) -> Text:
+    """One line of a run's history."""
+    facts = ", ".join(f"{name}={_plain(value)}" for name, value in event["meta"].items())
+    return Text.assemble(
+        (f"{event['sequence']:>5}  {words.when(event['created_at'])}  ", "dim"),
+        (f"{event['level']:<5}", STATUS_STYLES.get(event["level"], "")),
+        f"  {event['message']}",
+        (f"  {words.clean(facts)}" if facts else "", "dim"),
+    )
+
+
+def _plain(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

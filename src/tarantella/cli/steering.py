@@ -1,0 +1,211 @@
+"""`tarantella runs`, the commands that change runs: resume, pause, cancel, retry, delete."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tarantella.cli.command import Command
+from tarantella.cli.exits import FailOn
+from tarantella.cli.options import (
+    AsJson,
+    DataDir,
+    Engines,
+    FailOnOption,
+    Format,
+    LogFile,
+    Output,
+    Quiet,
+    RecordFormat,
+    RunArgument,
+    Verbose,
+)
+from tarantella.cli.runs import app, find
+
+if TYPE_CHECKING:
+    from tarantella.cli.opening import Opened
+    from tarantella.cli.signals import Signals
+    from tarantella.services.app import App
+
+Revive = Callable[["App", str, str], Awaitable[object]]  # (app, run id, keeper's id): makes the run go on
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The options of the commands that go on with a run."""
+
+    run: str
+    format: Format | None
+    output: str | None
+    fail_on: FailOn
+    as_json: bool
+    engines: int | None
+
+
+@app.command(cls=Command)
+def resume(
+    run: RunArgument,
+    format_: RecordFormat = None,
+    output: Output = None,
+    fail_on: FailOnOption = "partial",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    log_file: LogFile = None,
+    data_dir: DataDir = None,
+    engines: Engines = None,
+) -> int:
+    """Go on with a run that was interrupted or paused."""
+    from tarantella.services import runs
+
+    asked = Asked(run, format_, output, fail_on, as_json, engines)
+    return _go_on(asked, runs.resume, data_dir, quiet=quiet, verbose=verbose, log_file=log_file)
+
+
+@app.command("retry-failed", cls=Command)
+def retry_failed(
+    run: RunArgument,
+    format_: RecordFormat = None,
+    output: Output = None,
+    fail_on: FailOnOption = "partial",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+    verbose: Verbose = 0,
+    log_file: LogFile = None,
+    data_dir: DataDir = None,
+    engines: Engines = None,
+) -> int:
+    """Try the failed pages of a run again, and those it had to leave."""
+    from tarantella.domain.errors import Conflict
+    from tarantella.services import runs
+
+    async def revive(app_: App, run_id: str, keeper: str) -> None:
+        if not await runs.retry_failed(app_, run_id, keeper):
+            raise Conflict("The run has no failed pages.", remedy="There is nothing to try again.")
+
+    asked = Asked(run, format_, output, fail_on, as_json, engines)
+    return _go_on(asked, revive, data_dir, quiet=quiet, verbose=verbose, log_file=log_file)
+
+
+def _go_on(asked: Asked, revive: Revive, data_dir: Path | None, *, quiet: bool, verbose: int, log_file: Path | None) -> int:
+    from tarantella.cli.opening import opened, run_async
+    from tarantella.cli.signals import Signals
+
+    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella:
+        return run_async(_work_again(tarantella, signals, asked, revive))
+
+
+async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Revive) -> int:
+    from tarantella.cli.foreground import Ending, work
+    from tarantella.services import runs
+    from tarantella.services.export import target_of
+
+    run_id = await find(opened, asked.run)
+    target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json, run_id=run_id)
+    before = (await runs.get(opened.app, run_id)).counts
+
+    async def prepare(run: str, keeper: str) -> None:
+        await revive(opened.app, run, keeper)
+
+    ending = Ending(target, asked.fail_on, asked.as_json)
+    ended_before = before.total - before.pending
+    return await work(opened, signals, run_id, prepare, asked.engines, ending, ended_before=ended_before)
+
+
+@app.command(cls=Command)
+def pause(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+    """Let a run rest; pages in flight are finished first."""
+    from tarantella.services import runs
+
+    return _steer(run, runs.pause, data_dir, as_json, verbose)
+
+
+@app.command(cls=Command)
+def cancel(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+    """End a run; what it has found is kept."""
+    from tarantella.services import runs
+
+    return _steer(run, runs.cancel, data_dir, as_json, verbose)
+
+
+def _steer(
+    run: str, change: Callable[[App, str], Awaitable[Any]], data_dir: Path | None, as_json: bool, verbose: int
+) -> int:
+    from tarantella.cli import words
+    from tarantella.cli.opening import opened, run_async
+    from tarantella.cli.views import run_json
+    from tarantella.services import runs
+
+    async def steer(opened_: Opened) -> Any:
+        run_id = await find(opened_, run)
+        await change(opened_.app, run_id)
+        return await runs.get(opened_.app, run_id)
+
+    with opened(data_dir, verbose=verbose) as tarantella:
+        found = run_async(steer(tarantella))
+        if as_json:
+            tarantella.terminal.show_json(run_json(found))
+        elif found.wanted == "pause" and found.status != "paused":
+            tarantella.terminal.say(f"Run {words.short_id(found.id)} pauses as soon as its pages in flight are done.")
+        else:
+            tarantella.terminal.say(f"Run {words.short_id(found.id)} is {found.status.value}.")
+    return 0
+
+
+@app.command(cls=Command)
+def delete(
+    run: RunArgument,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    data_dir: DataDir = None,
+) -> int:
+    """Delete a run that is over, and give its room back to the disk.
+
+    Files that were exported stay where they are.
+    """
+    from tarantella.cli import words
+    from tarantella.cli.opening import opened, run_async
+
+    with opened(data_dir, verbose=verbose) as tarantella:
+        found, size = run_async(_deletable(tarantella, run))
+        told = f"run {words.short_id(found.id)}: {words.count(found.counts.total, 'page')}, about {words.size(size)}"
+        if not yes and not _confirmed(f"Delete {told}?"):
+            tarantella.terminal.say("Nothing was deleted.")
+            return 0
+        run_async(_delete(tarantella, found.id))
+        if as_json:
+            tarantella.terminal.show_json({"id": found.id, "deleted": True, "disk_bytes": size})
+        else:
+            tarantella.terminal.say(f"Deleted {told}.")
+    return 0
+
+
+async def _deletable(opened: Opened, text: str) -> tuple[Any, int]:
+    from tarantella.domain.errors import Conflict
+    from tarantella.services import runs
+
+    run_id = await find(opened, text)
+    run = await runs.get(opened.app, run_id)
+    if not run.is_over:
+        raise Conflict(f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first.")
+    return run, (await runs.disk_sizes(opened.app, [run_id]))[run_id]
+
+
+async def _delete(opened: Opened, run_id: str) -> None:
+    from tarantella.services import runs
+
+    await runs.delete(opened.app, run_id)
+
+
+def _confirmed(question: str) -> bool:
+    from tarantella.domain.errors import InvalidInput
+
+    if not sys.stdin.isatty():
+        raise InvalidInput("Deleting has to be confirmed.", remedy="Add --yes.", field="yes")
+    return typer.confirm(question, err=True)

@@ -1,0 +1,60 @@
+"""The whole story of one page, told in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tarantella.cli import words
+from tarantella.cli.reasons import in_words
+
+
+def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
+    """Where it was found, every attempt, and what became of it."""
+    page = found["page"]
+    yield words.clean(page["url"])
+    yield f"  {_origin(page, found['found_on'])}"
+    for attempt in found["attempts"]:
+        yield f"  {_attempt(attempt)}"
+        yield f"     {_followed(attempt)}"
+    if not found["attempts"]:
+        yield "  It has not been requested."
+    yield f"  {_end(page, now)}"
+
+
+def _origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
+    if page["is_start"]:
+        return "It is a start address (depth 1)."
+    where = f"It was found on {words.clean(found_on['url'])}" if found_on else "It was found on a page that is gone"
+    return f"{where} (depth {page['depth']})."
+
+
+def _attempt(attempt: Mapping[str, Any]) -> str:
+    status = f"answered {attempt['status']}" if attempt["status"] else "got no answer"
+    told = f"{attempt['n']}. {words.when(attempt['started_at'])}, over {attempt['strategy']}: {status}"
+    told += f" after {words.duration(attempt['elapsed_ms'] / 1000)}"
+    return told + (f", {words.size(attempt['bytes'])}" if attempt["bytes"] else "") + "."
+
+
+def _followed(attempt: Mapping[str, Any]) -> str:
+    """What the attempt meant and what was decided."""
+    if attempt["failure"]:
+        reason = in_words("failed", attempt["failure"])
+        detail = f" ({words.clean(attempt['detail'])})" if attempt["detail"] else ""
+        return f"{reason[:1].upper()}{reason[1:]}: {attempt['failure']}{detail}. Decided: {words.clean(attempt['decision'])}."
+    return f"Decided: {words.clean(attempt['decision'])}."
+
+
+def _end(page: Mapping[str, Any], now: float) -> str:
+    state = page["state"]
+    if state == "done":
+        moved = f" It now lives at {words.clean(page['final_url'])}." if page["final_url"] else ""
+        return f"It is done, with status {page['status']}.{moved}"
+    if state == "pending":
+        wait = page["next_at"] - now
+        when = f"is due in {words.wait(wait)}" if wait > 0 else "is waiting for its turn"
+        return f"It {when}." + (f" Last trouble: {in_words('failed', page['reason'])}." if page["reason"] else "")
+    detail = f" ({words.clean(page['detail'])})" if page["detail"] else ""
+    if state == "failed":
+        return f"It failed, because {in_words(state, page['reason'])}: {page['reason']}{detail}."
+    return f"It was skipped, because {in_words(state, page['reason'])}: {page['reason']}{detail}."

@@ -1,0 +1,55 @@
+"""What a worker did, counted in the names and the form that Prometheus reads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from tarantella.domain.page import PageState
+from tarantella.store.settle import Settled
+
+Labels = tuple[tuple[str, str], ...]
+
+HELP = {
+    "tarantella_pages_total": "Pages that ended, by state and reason.",
+    "tarantella_requests_total": "Attempts that were made, by strategy.",
+    "tarantella_failures_total": "Attempts that failed, by failure code.",
+    "tarantella_response_bytes_total": "Bytes of response bodies.",
+    "tarantella_records_total": "Records that were stored.",
+    "tarantella_settles_total": "Settles that were committed.",
+    "tarantella_lost_pages_total": "Pages that were somebody else's when they were to be settled.",
+}
+
+
+class Counters:
+    """Counts that only grow."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[str, Labels]] = Counter()
+
+    def count(self, settled: Settled) -> None:
+        """Add what one settle stored."""
+        self._add("tarantella_settles_total", 1)
+        self._add("tarantella_lost_pages_total", settled.lost)
+        for outcome in settled.outcomes:
+            if outcome.state is not PageState.PENDING:
+                self._add("tarantella_pages_total", 1, ("state", outcome.state), ("reason", outcome.reason or ""))
+            self._add("tarantella_records_total", len(outcome.records))
+            if outcome.attempt is not None:
+                self._add("tarantella_requests_total", 1, ("strategy", outcome.attempt.strategy))
+                self._add("tarantella_response_bytes_total", outcome.attempt.bytes)
+                if outcome.attempt.failure is not None:
+                    self._add("tarantella_failures_total", 1, ("code", outcome.attempt.failure))
+
+    def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
+        self._counts[name, labels] += amount
+
+    def exposition(self) -> Iterator[str]:
+        """The lines of Prometheus' text format."""
+        for name, text in HELP.items():
+            yield f"# HELP {name} {text}"
+            yield f"# TYPE {name} counter"
+            for (counted, labels), value in sorted(self._counts.items()):
+                if counted == name:
+                    inside = ",".join(f'{label}="{content}"' for label, content in labels)
+                    yield f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
