@@ -81,7 +81,11 @@ async def socks(site: Site, seen: list[tuple[object, ...]], refuse: int = 0) -> 
         password = await reader.readexactly((await reader.readexactly(1))[0])
         writer.write(b"\x01\x00")
         kind = (await reader.readexactly(4))[3]
-        host = await reader.readexactly((await reader.readexactly(1))[0]) if kind == 3 else await reader.readexactly(4)
+        host = (
+            await reader.readexactly((await reader.readexactly(1))[0])
+            if kind == 3
+            else await reader.readexactly(4)
+        )
         await reader.readexactly(2)
         seen.append((user, password, kind, host))
         writer.write(b"\x05%c\x00\x01" % refuse + bytes(6))
@@ -126,7 +130,9 @@ def test_a_proxy_s_name_leads_to_the_address_that_was_checked() -> None:
     async def story(site: Site) -> None:
         async with Proxy(hosts=hosts(site)) as proxy:
             by = guard(proxy_test="127.0.0.1")
-            assert (await fetch("http://invented.test/ok", f"http://proxy.test:{proxy.port}", by)).status == 200
+            assert (
+                await fetch("http://invented.test/ok", f"http://proxy.test:{proxy.port}", by)
+            ).status == 200
 
     tell(story)
 
@@ -159,7 +165,8 @@ def test_no_proxy_in_the_environment_does_not_lead_past_it(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    "address", ["ftp://127.0.0.1:9", "socks4://127.0.0.1:9", "127.0.0.1:9", "http://", "http://[", "", "unix:///x"]
+    "address",
+    ["ftp://127.0.0.1:9", "socks4://127.0.0.1:9", "127.0.0.1:9", "http://", "http://[", "", "unix:///x"],
 )
 def test_a_proxy_that_can_t_be_used_is_a_failure_and_nobody_goes_past_it(address: str) -> None:
     async def story(site: Site) -> None:
@@ -253,7 +260,13 @@ def test_redirects_are_followed_through_the_proxy() -> None:
 
 @pytest.mark.parametrize(
     ("text", "port"),
-    [("http://h", 80), ("https://h", 443), ("socks5://h", 1080), ("https://h:80/", 80), ("http://u:s3cr@t@h:8080", 8080)],
+    [
+        ("http://h", 80),
+        ("https://h", 443),
+        ("socks5://h", 1080),
+        ("https://h:80/", 80),
+        ("http://u:s3cr@t@h:8080", 8080),
+    ],
 )
 def test_ports_are_read_as_written_or_as_usual(text: str, port: int) -> None:
     proxy = parse_proxy(text)

@@ -17,7 +17,7 @@ from tarantella.extractors.page import ExtractionFailed, NotADocument, Wants, ex
 
 WANTS = Wants.of(Spec(fields=(Field("divs", "div"), Field("links", "a", "href"))))
 URL = "http://site.test/"
-# Far above what they take (well under two seconds on an idle machine), far below what something quadratic would.
+# Far above what they take (under two seconds on an idle machine), far below what anything quadratic would.
 SECONDS = 20.0
 
 HOSTILE = {

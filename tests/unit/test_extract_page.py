@@ -212,8 +212,10 @@ def test_a_pdf_is_recorded() -> None:
     assert read(b"%PDF-1.4 \0\1", content_type="application/pdf").data["links"] == 0
 
 
-RSS = """<?xml version="1.0" encoding="iso-8859-1"?><rss version="2.0"><channel><title>Nachrichten für alle</title>
-<description>D</description><item><title>1</title><link>/1</link></item><item><link>http://x.test/2</link></item></channel></rss>"""
+RSS = """<?xml version="1.0" encoding="iso-8859-1"?>
+<rss version="2.0"><channel><title>Nachrichten für alle</title><description>D</description>
+<item><title>1</title><link>/1</link></item>
+<item><link>http://x.test/2</link></item></channel></rss>"""
 
 
 @pytest.mark.parametrize("feed", [RSS, RSS.replace("</channel>", "&nbsp;")])

@@ -37,13 +37,27 @@ def test_seconds_and_dates_become_seconds_from_now(value: str, seconds: float) -
 
 @pytest.mark.parametrize(
     "value",
-    [None, "", "soon", "nan", "inf", "1e400", "12 parsecs", "١٢", "0x10", "99 Nov 1994", "Sun, 99 Nov 9999 99:99"],
+    [
+        None,
+        "",
+        "soon",
+        "nan",
+        "inf",
+        "1e400",
+        "12 parsecs",
+        "١٢",
+        "0x10",
+        "99 Nov 1994",
+        "Sun, 99 Nov 9999 99:99",
+    ],
 )
 def test_junk_is_nothing(value: str | None) -> None:
     assert parse_retry_after(value, NOW) is None
 
 
-@given(st.text() | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} [A-Za-z]{3} [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9]{0,6}"))
+@given(
+    st.text() | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} [A-Za-z]{3} [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9]{0,6}")
+)
 def test_nothing_that_a_site_can_write_raises_or_is_obeyed_for_more_than_an_hour(value: str) -> None:
     seconds = parse_retry_after(value, NOW)
     assert seconds is None or math.isfinite(seconds)

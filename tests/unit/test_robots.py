@@ -80,7 +80,9 @@ def test_rules_are_obeyed_and_sitemaps_told() -> None:
 
 
 def test_a_group_that_names_us_counts_more_than_the_one_for_all() -> None:
-    rules = RobotsRules("User-agent: *\nDisallow: /\n\nUser-agent: tarantella\nAllow: /\n\nUser-agent: web\nDisallow: /\n")
+    rules = RobotsRules(
+        "User-agent: *\nDisallow: /\n\nUser-agent: tarantella\nAllow: /\n\nUser-agent: web\nDisallow: /\n"
+    )
     assert allows(rules, "/page")
     assert not allows(rules, "/page", "SomeoneElse/1.0")
     assert allows(rules, "/page", "Mozilla/5.0 (compatible; Tarantella/1.0)")

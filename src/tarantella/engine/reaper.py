@@ -12,26 +12,34 @@ from sqlalchemy import Row
 
 from tarantella.engine.lane import Clock
 from tarantella.engine.lifeline import bury, is_cut
+from tarantella.engine.timing import Timing
 from tarantella.store import workers
 from tarantella.store.database import Database
 
 log = structlog.get_logger()
 
-BEAT_MAY_STAND_STILL = 60.0
-# The database must have answered throughout: a gap this long between two looks starts the watch anew.
-LOOKS_AT_MOST_APART = 10.0
-
 
 class Reaper:
     """Watches the other workers' lifelines and, where there is none, their beats."""
 
-    def __init__(self, database: Database, folder: Path, host: str, *, max_running: int, clock: Clock, me: str | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        folder: Path,
+        host: str,
+        *,
+        max_running: int,
+        clock: Clock,
+        me: str | None = None,
+        timing: Timing | None = None,
+    ) -> None:
         self._database = database
         self._folder = folder
         self._host = host
         self._max_running = max_running
         self._clock = clock
         self._me = me
+        self._timing = timing or Timing()
         self._seen: dict[str, tuple[int, float]] = {}
         self._looked = clock.monotonic()
 
@@ -50,7 +58,7 @@ class Reaper:
 
     def _dead_among(self, living: Sequence[Row[Any]]) -> list[str]:
         now = self._clock.monotonic()
-        if now - self._looked > LOOKS_AT_MOST_APART:
+        if now - self._looked > self._timing.looks_at_most_apart:
             self._seen.clear()
         self._looked = now
         self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in {worker.id for worker in living}}
@@ -66,4 +74,4 @@ class Reaper:
         if beat != worker.beat:
             self._seen[worker.id] = (worker.beat, now)
             return False
-        return now - since >= BEAT_MAY_STAND_STILL
+        return now - since >= self._timing.thought_dead_after

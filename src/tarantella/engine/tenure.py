@@ -64,7 +64,8 @@ class Tenure:
     def _read(self, tx: Tx) -> View:
         now = self._clock.wall()
         stands = lanes.stands_of(tx, list(self._held.lanes))
-        ids = sorted({stand.run_id for stand in stands} | set(self._held.runs) | ({self._only_run} - {None}))
+        kept = {self._only_run} if self._only_run is not None else set()
+        ids = sorted({stand.run_id for stand in stands} | set(self._held.runs) | kept)
         peers = [worker for worker in workers.alive(tx) if worker.serves == self._only_run or worker.id == self._me]
         return View(
             runs=runs.served(tx, ids),

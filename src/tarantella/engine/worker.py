@@ -30,6 +30,7 @@ from tarantella.engine.lifeline import Lifeline
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
 from tarantella.engine.tenure import Tenure
+from tarantella.engine.timing import Timing
 from tarantella.queues.embedded import Hints
 from tarantella.store import lanes, workers
 from tarantella.store.database import Database
@@ -37,11 +38,6 @@ from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
 
 log = structlog.get_logger()
-
-TICK_SECONDS = 1.0
-BEAT_SECONDS = 5.0
-DUTY_SECONDS = 5.0
-DIALS_NOTHING_AFTER = 45.0  # without a confirmed beat; others wait 60 s before they take our lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +49,7 @@ class WorkerSettings:
     slots: int = 256  # requests in flight in this process, whatever the runs allow
     only_run: str | None = None  # a one-shot command's: it takes only lanes in which this run stands
     drain_seconds: float = 5.0
+    timing: Timing = Timing()
 
 
 class Worker:
@@ -78,7 +75,7 @@ class Worker:
         )
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, **shared)
-        self._reaper = Reaper(database, settings.folder, self._host, me=self.id, **shared)
+        self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
         self._duties = Duties(database, self.id, **shared)
         self._hints = Hints(settings.folder, self.id)
 
@@ -138,7 +135,7 @@ class Worker:
     async def _beat(self) -> None:
         """Say that we live; who can't, and is thought dead, must not write any more."""
         while True:
-            await asyncio.sleep(BEAT_SECONDS)
+            await asyncio.sleep(self._settings.timing.beat)
             began = self._clock.monotonic()
             beat = partial(workers.beat, worker_id=self.id, hungry=not self._held.tasks, now=self._clock.wall())
             try:
@@ -154,7 +151,7 @@ class Worker:
             self._tenure.disown(owned)
 
     def _may_dial(self) -> bool:
-        return self._clock.monotonic() - self._beat_began < DIALS_NOTHING_AFTER
+        return self._clock.monotonic() - self._beat_began < self._settings.timing.dials_nothing_after
 
     async def _tick(self) -> None:
         """Once a second, and when woken: see what is wanted, take, close, start, release."""
@@ -165,7 +162,7 @@ class Worker:
             except StoreError as error:
                 log.warning("The store does not answer", action="tick_failed", error=str(error))
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._wake.wait(), TICK_SECONDS)
+                await asyncio.wait_for(self._wake.wait(), self._settings.timing.tick)
 
     async def _tick_once(self) -> None:
         view = await self._tenure.look()
@@ -190,7 +187,7 @@ class Worker:
             with suppress(StoreError):
                 await self._reaper.run_once()
                 await self._duties.run_once()
-            await asyncio.sleep(DUTY_SECONDS)
+            await asyncio.sleep(self._settings.timing.duty)
 
     # -- what a settle brings
 

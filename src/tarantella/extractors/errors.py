@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 
-class NotADocument(Exception):  # noqa: N818 - an outcome, not a fault
+class NotADocument(Exception):
     """The response holds nothing to read: an image, an archive, a film. `kind` says what, as a media type."""
 
     def __init__(self, kind: str) -> None:
@@ -11,5 +11,5 @@ class NotADocument(Exception):  # noqa: N818 - an outcome, not a fault
         self.kind = kind
 
 
-class ExtractionFailed(Exception):  # noqa: N818 - named like the other outcomes
+class ExtractionFailed(Exception):
     """Reading the response failed in a way that nobody foresaw."""

@@ -36,7 +36,7 @@ _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "dis", "crawl")
 
 
-class RobotsUnreachable(Exception):  # noqa: N818 - a state of affairs that the engine waits out
+class RobotsUnreachable(Exception):
     """Nobody knows what is allowed here, so nothing is.
 
     `tries` is how often in a row it was asked in vain; `retry_after` is in seconds, if the site said.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarantella.store import settle
+from tarantella.store.stands import refresh_stands
 from tarantella.store.tx import Tx
 
 LANE = "!duties"  # no host is called so
@@ -24,7 +24,7 @@ def repair_stands(tx: Tx, after: tuple[str, str], limit: int = 500) -> tuple[str
         limit=limit,
     )
     stands = [(row.run_id, row.lane) for row in rows]
-    settle.refresh_stands(tx, stands)
+    refresh_stands(tx, stands)
     return stands[-1] if len(stands) == limit else None
 
 

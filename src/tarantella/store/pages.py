@@ -91,5 +91,5 @@ def attempts(tx: Tx, page_id: int) -> list[dict[str, Any]]:
 
 def recount(tx: Tx, run_id: str) -> dict[str, int]:
     """The pages of a run by state, counted one by one: what the run's own counts must agree with."""
-    rows = tx.all("SELECT state, count(*) AS count FROM pages WHERE run_id = :run GROUP BY state", run=run_id)
-    return {row.state: row.count for row in rows}
+    rows = tx.all("SELECT state, count(*) AS pages FROM pages WHERE run_id = :run GROUP BY state", run=run_id)
+    return {row.state: row.pages for row in rows}

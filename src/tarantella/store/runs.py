@@ -15,7 +15,8 @@ from tarantella.domain.outcome import Link
 from tarantella.domain.page import INCOMPLETE_SKIPS
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
-from tarantella.store import admission, events, settle
+from tarantella.store import admission, events, page_rows
+from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
 SUBMITTING = "submitting"
@@ -102,10 +103,10 @@ def create(tx: Tx, run_id: str, spec: Spec, roots: Sequence[str], *, keeper: str
 
 def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, now: float) -> None:
     """Add addresses to start from."""
-    fresh = settle.insert_pages(tx, settle.start_pages(run_id, links, strategy, now))
+    fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, strategy, now))
     stands = sorted({(page.run_id, page.lane) for page in fresh})
-    settle.open_lanes(tx, stands)
-    settle.refresh_stands(tx, stands)
+    open_lanes(tx, stands)
+    refresh_stands(tx, stands)
     tx.execute("UPDATE runs SET total = total + :n, pending = pending + :n WHERE id = :id", n=len(fresh), id=run_id)
 
 
@@ -241,7 +242,7 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
         now=now,
         ids=pack(ids),
     )
-    settle.refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
+    refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
     tx.execute(
         "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, failed = failed - :failed, skipped = skipped - :skipped, "
         "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = :deadline, keeper = :keeper, "

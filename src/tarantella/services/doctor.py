@@ -1,0 +1,240 @@
+"""Looks for what is missing, broken or stuck, and says what to do about it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import resource
+import shutil
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib import metadata
+from pathlib import Path
+from tempfile import TemporaryFile
+from urllib.parse import quote
+
+from tarantella.domain.errors import TarantellaError
+from tarantella.domain.run import RunStatus
+from tarantella.services import runs
+from tarantella.services.app import App
+from tarantella.settings import Settings
+from tarantella.store import schema
+from tarantella.store.workers import INTERRUPTED
+
+OLDEST_PYTHON = (3, 11)
+OLDEST_SQLITE = (3, 35, 0)
+SOUND_SQLITE = (3, 51, 3)
+LEAST_DISK, LITTLE_DISK = 100_000_000, 1_000_000_000
+LEAST_FILES, FEW_FILES = 128, 1_024
+BEAT_IS_OLD = 120.0
+CLOCK_MAY_LAG = 300.0
+EARLIEST_NOW = 1_735_689_600.0  # the first of January 2025, before which no Tarantella was made
+MOST_RUNS = 10_000
+
+# What each library is needed for; without one marked False Tarantella works all the same.
+LIBRARIES = {
+    "ada-url": ("addresses", True),
+    "alembic": ("upgrades of the database", True),
+    "orjson": ("JSON", True),
+    "protego": ("robots.txt", True),
+    "publicsuffixlist": ("registered domains", True),
+    "pydantic": ("settings", True),
+    "pydantic-settings": ("settings", True),
+    "rich": ("progress and tables", True),
+    "sqlalchemy": ("the database", True),
+    "structlog": ("logs", True),
+    "turbohtml": ("HTML", True),
+    "typer": ("the command line", True),
+    "uvloop": ("a faster event loop", False),
+    "wreq": ("HTTP", True),
+}
+
+
+class Health(StrEnum):
+    OK = "ok"
+    WARN = "warn"
+    FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    health: Health
+    finding: str
+    remedy: str | None = None
+
+
+async def examine(settings: Settings, open_app: Callable[[Settings], App]) -> list[Check]:
+    """Look at everything, from the ground up."""
+    checks = [*_python(), *_libraries(), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
+    stored = list(_database(settings.database_path))
+    checks += stored
+    if stored and all(check.health is Health.OK for check in stored) and settings.database_path.exists():
+        checks += await _work(settings, open_app)
+    return checks
+
+
+def _python() -> Iterator[Check]:
+    version = platform.python_version()
+    where = f"{version} at {sys.executable}"
+    if sys.version_info < OLDEST_PYTHON:
+        yield Check("Python", Health.FAIL, where, "Tarantella needs Python 3.11 or newer.")
+    else:
+        yield Check("Python", Health.OK, where)
+
+
+def _libraries() -> Iterator[Check]:
+    for name, (purpose, needed) in LIBRARIES.items():
+        try:
+            yield Check(name, Health.OK, f"{metadata.version(name)} ({purpose})")
+        except metadata.PackageNotFoundError:
+            health = Health.FAIL if needed else Health.WARN
+            meaning = f"not installed: no {purpose}"
+            yield Check(name, health, meaning, f"Install it: {sys.executable} -m pip install {name}")
+
+
+def _sqlite() -> Iterator[Check]:
+    version = sqlite3.sqlite_version_info
+    if version < OLDEST_SQLITE:
+        yield Check("SQLite", Health.FAIL, sqlite3.sqlite_version, "Use a Python that brings SQLite 3.35 or newer.")
+    elif version < SOUND_SQLITE:
+        yield Check(
+            "SQLite",
+            Health.OK,
+            f"{sqlite3.sqlite_version}; before 3.51.3 a checkpoint could harm the log, which Tarantella works around",
+        )
+    else:
+        yield Check("SQLite", Health.OK, sqlite3.sqlite_version)
+
+
+def _limits() -> Iterator[Check]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    allowed = "unlimited" if soft == resource.RLIM_INFINITY else str(soft)
+    wanted = FEW_FILES if hard == resource.RLIM_INFINITY else min(hard, FEW_FILES)
+    remedy = f"Allow more before you start: ulimit -n {wanted}"
+    if soft != resource.RLIM_INFINITY and soft < LEAST_FILES:
+        yield Check("open files", Health.FAIL, f"{allowed} at most, which is too few for a crawl", remedy)
+    elif soft != resource.RLIM_INFINITY and soft < FEW_FILES:
+        yield Check("open files", Health.WARN, f"{allowed} at most; a wide crawl needs more", remedy)
+    else:
+        yield Check("open files", Health.OK, f"{allowed} at most")
+
+
+def _clock() -> Iterator[Check]:
+    now = time.time()
+    told = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
+    if now < EARLIEST_NOW:
+        yield Check("clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine.")
+    else:
+        yield Check("clock", Health.OK, told)
+
+
+def _folder(folder: Path) -> Iterator[Check]:
+    """Whether the data directory can be written, or made, and how much room there is."""
+    there = folder.exists()
+    standing = folder.absolute() if there else next(parent for parent in folder.absolute().parents if parent.exists())
+    if there and not folder.is_dir():
+        yield Check("data directory", Health.FAIL, f"{folder} is not a folder", "Choose another with --data-dir.")
+        return
+    try:
+        with TemporaryFile(dir=standing):
+            pass
+    except OSError as error:
+        yield Check(
+            "data directory",
+            Health.FAIL,
+            f"{standing} can't be written: {error.strerror}",
+            "Choose another with --data-dir or TARANTELLA_DATA_DIR, or become its owner.",
+        )
+        return
+    yield Check("data directory", Health.OK, f"{folder.absolute()} {'is writable' if there else 'will be made when it is needed'}")
+    free = shutil.disk_usage(standing).free
+    told = f"{free / 1e9:.1f} GB free"
+    if free < LEAST_DISK:
+        yield Check("disk", Health.FAIL, told, "Free some space: without it no result can be stored.")
+    elif free < LITTLE_DISK:
+        yield Check("disk", Health.WARN, told, "A large crawl may not fit; `tarantella runs delete` frees space.")
+    else:
+        yield Check("disk", Health.OK, told)
+
+
+def _database(path: Path) -> Iterator[Check]:
+    """Its schema and its soundness, looked at without changing anything."""
+    if not path.exists():
+        yield Check("database", Health.OK, "none yet; the first run makes it")
+        return
+    if not os.access(path, os.R_OK | os.W_OK):
+        yield Check("database", Health.FAIL, f"{path} can't be read and written", "Become the owner of it, or use another --data-dir.")
+        return
+    try:
+        with closing(sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)) as connection:
+            found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            verdict = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+    except sqlite3.Error as error:
+        yield Check("database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir.")
+        return
+    version = str(found[0]) if found else "none"
+    if version in schema.KNOWN:
+        newest = version == schema.HEAD
+        yield Check("schema", Health.OK, version if newest else f"{version}; the next command brings it to {schema.HEAD}")
+    else:
+        yield Check("schema", Health.FAIL, f"{version}; this Tarantella knows {schema.HEAD} at most", "Upgrade Tarantella.")
+    if verdict == ["ok"]:
+        yield Check("database", Health.OK, f"sound, {path.stat().st_size / 1e6:.1f} MB")
+    else:
+        yield Check("database", Health.FAIL, f"damaged: {'; '.join(verdict)}", "Restore it from a copy, or export what can be read.")
+
+
+async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list[Check]:
+    """Runs that nobody works on, and workers that are gone."""
+    try:
+        app = open_app(settings)
+    except TarantellaError as error:
+        return [Check("database", Health.FAIL, error.message, error.remedy)]
+    try:
+        dead = await runs.reap(app)
+        alive = await runs.workers_alive(app)
+        paused = await runs.listed(app, status=RunStatus.PAUSED, limit=MOST_RUNS)
+        queued = await runs.listed(app, status=RunStatus.QUEUED, limit=MOST_RUNS)
+        running = await runs.listed(app, status=RunStatus.RUNNING, limit=MOST_RUNS)
+        newest = await runs.listed(app, limit=1)
+    finally:
+        app.close()
+    keepers = {worker["id"] for worker in alive}
+    return [
+        _workers(dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)),
+        _stuck("interrupted runs", [run.id for run in paused if run.reason == INTERRUPTED], "resume"),
+        _stuck("abandoned runs", [run.id for run in (*queued, *running) if run.keeper not in keepers], "resume"),
+        _order_of_time(newest[0].created_at if newest else 0.0),
+    ]
+
+
+def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Check:
+    if silent:
+        pids = ", ".join(str(worker["pid"]) for worker in silent)
+        return Check("workers", Health.WARN, f"no sign of life from process {pids}", "If it is stopped or frozen, end it.")
+    if dead:
+        return Check("workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again")
+    return Check("workers", Health.OK, f"{alive} alive")
+
+
+def _stuck(name: str, run_ids: list[str], verb: str) -> Check:
+    if not run_ids:
+        return Check(name, Health.OK, "none")
+    return Check(name, Health.WARN, f"{len(run_ids)} wait to be resumed", f"Go on: tarantella runs {verb} {run_ids[0][-12:]}")
+
+
+def _order_of_time(newest: float) -> Check:
+    ahead = newest - time.time()
+    if ahead > CLOCK_MAY_LAG:
+        return Check(
+            "time", Health.WARN, f"the newest run was made {ahead / 60:.0f} minutes in the future", "Set the clock of this machine."
+        )
+    return Check("time", Health.OK, "runs and clock agree")

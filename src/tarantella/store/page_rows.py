@@ -1,0 +1,254 @@
+"""Rows of pages, and of what belongs to a page: records, bodies, attempts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from tarantella.domain.outcome import Link, Outcome
+from tarantella.domain.page import PageState, Skip
+from tarantella.store.tx import Tx, pack
+
+
+class NewPage(NamedTuple):
+    """A page row that this settle inserted."""
+
+    id: int
+    run_id: str
+    lane: str
+
+
+def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
+    """Those whose page is as it was when it was taken. The others are somebody else's now: what they found is dropped."""
+    if not outcomes:
+        return []
+    rows = tx.dialect.rows("rows", [("id", "BIGINT"), ("tries", "BIGINT"), ("lane", "TEXT")])
+    ids = tx.array(
+        ["p.id"],
+        f"FROM {rows} AS r JOIN pages AS p ON p.id = r.id "
+        "WHERE p.state = 'pending' AND p.tries = r.tries AND p.lane = r.lane ORDER BY p.id "
+        + tx.dialect.for_update,
+        rows=pack([(o.page.id, o.page.tries, o.page.lane) for o in outcomes]),
+    )
+    valid = {row[0] for row in ids}
+    kept = []
+    for outcome in outcomes:
+        if outcome.page.id in valid:
+            valid.discard(outcome.page.id)  # the same page twice in one batch counts once
+            kept.append(outcome)
+    return kept
+
+
+def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:
+    """A page whose final address another finished page already has becomes `skipped(duplicate)`."""
+    done = [o for o in outcomes if o.state is PageState.DONE]
+    if not done:
+        return outcomes
+    claims = tx.dialect.rows(
+        "rows", [("id", "BIGINT"), ("run_id", "TEXT"), ("claim", "TEXT"), ("redirected", "BIGINT")]
+    )
+    taken = tx.array(
+        ["id"],
+        f"FROM (SELECT r.id FROM {claims} AS r JOIN pages AS p ON p.run_id = r.run_id AND p.final_fingerprint = r.claim "
+        "WHERE p.state = 'done' AND p.id <> r.id AND p.final_fingerprint IS NOT NULL "
+        f"UNION SELECT r.id FROM {claims} AS r JOIN pages AS p ON p.run_id = r.run_id AND p.fingerprint = r.claim "
+        "WHERE r.redirected = 1 AND p.state = 'done' AND p.id <> r.id AND p.final_fingerprint IS NULL) AS taken",
+        rows=pack(
+            [(o.page.id, o.page.run_id, _claim(o), int(o.final_fingerprint is not None)) for o in done]
+        ),
+    )
+    duplicates = {row[0] for row in taken}
+    claimed: set[tuple[str, str]] = set()
+    for outcome in done:
+        claim = (outcome.page.run_id, _claim(outcome))
+        if claim in claimed:
+            duplicates.add(outcome.page.id)
+        elif outcome.page.id not in duplicates:
+            claimed.add(claim)
+    return [_as_duplicate(o) if o.page.id in duplicates else o for o in outcomes]
+
+
+def _claim(outcome: Outcome) -> str:
+    return outcome.final_fingerprint or outcome.page.fingerprint
+
+
+def _as_duplicate(outcome: Outcome) -> Outcome:
+    attempt = replace(outcome.attempt, decision="skipped: duplicate") if outcome.attempt else None
+    return Outcome(
+        page=outcome.page,
+        state=PageState.SKIPPED,
+        attempt=attempt,
+        reason=Skip.DUPLICATE,
+        detail=outcome.final_url or outcome.page.url,
+        charged=outcome.charged,
+        status=outcome.status,
+        final_url=outcome.final_url,
+        # Its links were taken out of the worker's memory of new ones: dropped here, nobody would find them again.
+        links=outcome.links,
+        refused=outcome.refused,
+    )
+
+
+_MOVED = [
+    ("id", "BIGINT"),
+    ("state", "TEXT"),
+    ("reason", "TEXT"),
+    ("detail", "TEXT"),
+    ("charged", "BIGINT"),
+    ("strategy", "TEXT"),
+    ("next_at", "DOUBLE PRECISION"),
+    ("url", "TEXT"),
+    ("lane", "TEXT"),
+    ("hops", "BIGINT"),
+    ("cookies", "TEXT"),
+    ("status", "BIGINT"),
+    ("final_url", "TEXT"),
+    ("final_fingerprint", "TEXT"),
+]
+
+
+def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
+    if not outcomes:
+        return
+    tx.execute(
+        "UPDATE pages SET state = r.state, reason = r.reason, detail = r.detail, tries = tries + 1, "
+        "charged = pages.charged + r.charged, strategy = coalesce(r.strategy, pages.strategy), "
+        "next_at = coalesce(r.next_at, pages.next_at), url = coalesce(r.url, pages.url), lane = coalesce(r.lane, pages.lane), "
+        "hops = coalesce(r.hops, pages.hops), cookies = r.cookies, status = r.status, final_url = r.final_url, "
+        "final_fingerprint = r.final_fingerprint "
+        f"FROM {tx.dialect.rows('rows', _MOVED)} AS r WHERE pages.id = r.id",
+        rows=pack([_moved_row(o) for o in outcomes]),
+    )
+
+
+def _moved_row(o: Outcome) -> tuple[Any, ...]:
+    move = o.move
+    return (
+        o.page.id,
+        o.state,
+        o.reason,
+        o.detail,
+        int(o.charged),
+        o.strategy,
+        o.next_at,
+        move.url if move else None,
+        move.lane if move else None,
+        move.hops if move else None,
+        move.cookies if move else None,
+        o.status,
+        o.final_url,
+        o.final_fingerprint,
+    )
+
+
+_FOUND = [
+    ("run_id", "TEXT"),
+    ("fingerprint", "TEXT"),
+    ("lane", "TEXT"),
+    ("url", "TEXT"),
+    ("depth", "BIGINT"),
+    ("strategy", "TEXT"),
+    ("found_on", "BIGINT"),
+    ("is_start", "BIGINT"),
+    ("next_at", "DOUBLE PRECISION"),
+]
+
+
+def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPage]:
+    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    for o in outcomes:
+        for link in o.links:
+            key = (o.page.run_id, link.fingerprint)
+            if key not in found:
+                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, now)
+    return insert_pages(tx, [found[key] for key in sorted(found)])
+
+
+def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -> list[tuple[Any, ...]]:
+    """Rows for the addresses that a run starts from."""
+    rows = {
+        link.fingerprint: (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, now)
+        for link in links
+    }
+    return [rows[fingerprint] for fingerprint in sorted(rows)]
+
+
+def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
+    """Insert the pages that are new to their runs, and say which were."""
+    if not rows:
+        return []
+    last = tx.value("SELECT coalesce(max(id), 0) FROM pages")
+    names = ", ".join(name for name, _ in _FOUND)
+    tx.execute(
+        f"INSERT INTO pages ({names}, state) SELECT {names}, 'pending' FROM {tx.dialect.rows('rows', _FOUND)} AS r "
+        "WHERE true ON CONFLICT (run_id, fingerprint) DO NOTHING",
+        rows=pack(rows),
+    )
+    return [
+        NewPage(*row) for row in tx.array(["id", "run_id", "lane"], "FROM pages WHERE id > :last", last=last)
+    ]
+
+
+def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
+    rows = [
+        {"run_id": o.page.run_id, "page_id": o.page.id, "ordinal": i, "data": data}
+        for o in outcomes
+        for i, data in enumerate(o.records)
+    ]
+    if rows:
+        tx.insert("records", rows, conflict="(page_id, ordinal) DO NOTHING")
+    kept = [
+        {"page_id": o.page.id, "content_type": o.body.content_type, "body": o.body.compressed}
+        for o in outcomes
+        if o.body
+    ]
+    if kept:
+        tx.insert(
+            "bodies",
+            kept,
+            conflict="(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body",
+        )
+
+
+_TRIED = [
+    ("page_id", "BIGINT"),
+    ("n", "BIGINT"),
+    ("strategy", "TEXT"),
+    ("started_at", "DOUBLE PRECISION"),
+    ("elapsed_ms", "BIGINT"),
+    ("status", "BIGINT"),
+    ("bytes", "BIGINT"),
+    ("failure", "TEXT"),
+    ("detail", "TEXT"),
+    ("decision", "TEXT"),
+]
+
+
+def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
+    rows = [
+        (
+            o.page.id,
+            o.page.tries + 1,
+            a.strategy,
+            a.started_at,
+            a.elapsed_ms,
+            a.status,
+            a.bytes,
+            a.failure,
+            a.detail,
+            a.decision,
+        )
+        for o in outcomes
+        if (a := o.attempt)
+    ]
+    if rows:
+        names = ", ".join(name for name, _ in _TRIED)
+        tx.execute(
+            f"INSERT INTO attempts ({names}) SELECT {names} FROM {tx.dialect.rows('rows', _TRIED)} AS r "
+            "WHERE true ON CONFLICT (page_id, n) DO NOTHING",
+            rows=pack(rows),
+        )
+
+
+Stands = list[tuple[str, str]]

@@ -1,0 +1,195 @@
+"""A run's row: the one place of order, where counts are added, events numbered, limits decided and the end noticed."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from sqlalchemy import Row
+
+from tarantella.domain.event import MAX_PAGES_REACHED, RUN_CANCELLED, RUN_COMPLETED, RUN_FAILED, Event, Level
+from tarantella.domain.outcome import Outcome, Refused
+from tarantella.domain.page import INCOMPLETE_SKIPS, PageState, Skip
+from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
+from tarantella.store import events
+from tarantella.store.page_rows import NewPage
+from tarantella.store.tx import Tx, pack
+
+SAMPLES = 3
+
+
+@dataclass(slots=True)
+class Change:
+    """What a settle adds to one run's row."""
+
+    states: Counter[PageState] = field(default_factory=Counter)
+    incomplete: int = 0
+    fresh: list[int] = field(default_factory=list)
+    surplus: int = 0
+    fills: bool = False  # the run has as many pages as it may
+    records: int = 0
+    requests: int = 0
+    bytes: int = 0
+    refused: dict[str, Refused] = field(default_factory=dict)
+    events: list[Event] = field(default_factory=list)
+    roots: list[str] = field(default_factory=list)
+    failure: tuple[str, str] | None = None
+
+
+def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
+    changes: dict[str, Change] = defaultdict(Change)
+    for o in outcomes:
+        change = changes[o.page.run_id]
+        change.states[o.state] += 1
+        change.incomplete += o.state is PageState.SKIPPED and o.reason in INCOMPLETE_SKIPS
+        change.records += len(o.records)
+        if o.attempt:
+            change.requests += 1
+            change.bytes += o.attempt.bytes
+        for reason, refused in o.refused.items():
+            change.refused[reason] = _merged(change.refused.get(reason), refused)
+        change.events += o.events
+        if o.root:
+            change.roots.append(o.root)
+        if o.state is PageState.FAILED:
+            change.failure = (o.reason or "unknown", o.detail or "")
+    for page in fresh:
+        changes[page.run_id].fresh.append(page.id)
+    return dict(changes)
+
+
+def _merged(one: Refused | None, other: Refused) -> Refused:
+    if one is None:
+        return other
+    return Refused(one.count + other.count, (*one.samples, *other.samples)[:SAMPLES])
+
+
+def lock_runs(tx: Tx, changes: Mapping[str, Change]) -> Sequence[Row[Any]]:
+    """The rows of these runs, in the order in which everybody locks them."""
+    if not changes:
+        return []
+    return tx.all(
+        "SELECT * FROM runs WHERE id IN "
+        f"(SELECT value FROM {tx.dialect.values('ids')} AS r) ORDER BY id {tx.dialect.for_update}",
+        ids=pack(sorted(changes)),
+    )
+
+
+def cut_surplus(run: Row[Any], change: Change) -> list[int]:
+    """The new pages that are more than the run may have."""
+    max_pages = orjson.loads(run.spec)["max_pages"]
+    room = max(0, max_pages - (run.total - run.surplus))
+    extra = sorted(change.fresh)[room:]
+    change.fills = len(change.fresh) >= room
+    if extra:
+        change.surplus = len(extra)
+        if run.surplus == 0:
+            change.events.append(
+                Event(
+                    MAX_PAGES_REACHED,
+                    Level.WARN,
+                    {"max_pages": max_pages, "remedy": "raise --max-pages to get the rest"},
+                )
+            )
+    return extra
+
+
+def skip_surplus(tx: Tx, ids: Sequence[int]) -> None:
+    if ids:
+        tx.execute(
+            "UPDATE pages SET state = 'skipped', reason = :reason, tries = tries + 1 "
+            f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+            reason=Skip.MAX_PAGES,
+            ids=pack(ids),
+        )
+
+
+def update_run(tx: Tx, run: Row[Any], change: Change, now: float) -> RunStatus | None:
+    """Add a change to the run; the status with which it ended, if it did."""
+    left = sum(n for state, n in change.states.items() if state is not PageState.PENDING)
+    counts = Counts(
+        total=run.total + len(change.fresh),
+        done=run.done + change.states[PageState.DONE],
+        failed=run.failed + change.states[PageState.FAILED],
+        skipped=run.skipped + change.states[PageState.SKIPPED] + change.surplus,
+        pending=run.pending + len(change.fresh) - change.surplus - left,
+        incomplete=run.incomplete + change.incomplete,
+    )
+    values: dict[str, Any] = {
+        "records": run.records + change.records,
+        "requests": run.requests + change.requests,
+        "bytes": run.bytes + change.bytes,
+        "surplus": run.surplus + change.surplus,
+        "refused": _refused_json(run.refused, change.refused),
+        "roots": _roots_json(run.roots, change.roots),
+    }
+    if change.failure:
+        values["failure_code"], values["error_message"] = change.failure
+    ended = None
+    if counts.pending == 0 and RunStatus(run.status) not in TERMINAL:
+        ended = _end(tx, run, counts, values, change.events, now)
+    for name in ("total", "done", "failed", "skipped", "pending", "incomplete"):
+        values[name] = getattr(counts, name)
+    values["last_event"] = events.append(tx, run.id, run.last_event, change.events, now)
+    tx.execute(
+        f"UPDATE runs SET {', '.join(f'{name} = :{name}' for name in values)} WHERE id = :run",
+        run=run.id,
+        **values,
+    )
+    return ended
+
+
+def _end(
+    tx: Tx, run: Row[Any], counts: Counts, values: dict[str, Any], history: list[Event], now: float
+) -> RunStatus:
+    """The run has no pending page left: write its terminal state, and clear what only a live run needs."""
+    status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
+    values["status"] = status
+    values["finished_at"] = now
+    if status is RunStatus.COMPLETED:
+        values["failure_code"] = values["error_message"] = None
+    history.append(_ending(status, counts, now - (run.started_at or run.created_at)))
+    tx.execute("DELETE FROM stands WHERE run_id = :run", run=run.id)
+    tx.execute("DELETE FROM run_workers WHERE run_id = :run", run=run.id)
+    return status
+
+
+def _ending(status: RunStatus, counts: Counts, seconds: float) -> Event:
+    meta = {
+        "status": status,
+        "stats": {
+            "total": counts.total,
+            "done": counts.done,
+            "failed": counts.failed,
+            "skipped": counts.skipped,
+        },
+        "seconds": round(seconds, 3),
+    }
+    if status is RunStatus.CANCELLED:
+        return Event(RUN_CANCELLED, Level.WARN, meta)
+    if status is RunStatus.FAILED:
+        return Event(RUN_FAILED, Level.ERROR, meta)
+    return Event(RUN_COMPLETED, Level.INFO if status is RunStatus.COMPLETED else Level.WARN, meta)
+
+
+def _refused_json(stored: str, found: Mapping[str, Refused]) -> str:
+    if not found:
+        return stored
+    total = {
+        reason: Refused(entry["count"], tuple(entry["samples"]))
+        for reason, entry in orjson.loads(stored).items()
+    }
+    for reason, refused in found.items():
+        total[reason] = _merged(total.get(reason), refused)
+    return orjson.dumps(
+        {reason: {"count": r.count, "samples": r.samples} for reason, r in total.items()}
+    ).decode()
+
+
+def _roots_json(stored: str, new: Sequence[str]) -> str:
+    if not new:
+        return stored
+    return orjson.dumps(list(dict.fromkeys([*orjson.loads(stored), *new]))).decode()
