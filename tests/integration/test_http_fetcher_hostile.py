@@ -154,7 +154,7 @@ def test_these_bytes_are_a_network_failure(answer: bytes, detail: str) -> None:
         (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\nhi", b"hi"),
         (
             b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n"
-            b"2\r\nhi\r\n0\r\nTrailer: x\r\n\r\n",
+            + b"2\r\nhi\r\n0\r\nTrailer: x\r\n\r\n",
             b"hi",
         ),
         (b"HTTP/1.1 200 \r\nX: \xe9\r\nContent-Length: 2\r\n\r\nhi", b"hi"),

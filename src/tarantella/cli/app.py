@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tarantella.cli import config, demo, doctor, engine, export, runs, scrape, steering
+from tarantella.cli import config, demo, doctor, engine, export, runs, scrape, steering  # noqa: F401: registers commands
 from tarantella.cli.command import Group, complain
 
 PROGRAM = "tarantella"
@@ -24,22 +24,26 @@ Examples:
 Exit codes: 0 complete, 1 failed, 2 usage, 3 partial, 130 interrupted.
 """
 
+
+class Root(Group):
+    """All commands, those that people start with first."""
+
+    order = ("scrape", "demo", "runs", "export", "doctor", "config")
+
+
 app = typer.Typer(
     name=PROGRAM,
-    cls=Group,
+    cls=Root,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     epilog=EXAMPLES,
     help="Tarantella runs web data collection so that nobody has to watch it.",
 )
-for part in (scrape, demo):
-    app.registered_commands += part.app.registered_commands
+for noun in (scrape, demo, export, doctor, engine):
+    app.registered_commands += noun.app.registered_commands
 app.add_typer(runs.app, name="runs")
-for part in (export, doctor):
-    app.registered_commands += part.app.registered_commands
 app.add_typer(config.app, name="config")
-app.registered_commands += engine.app.registered_commands
 
 
 def _show_version(wanted: bool) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from inspect import cleandoc
 from typing import Any
 
@@ -15,6 +15,7 @@ from tarantella.cli import defaults, exits
 from tarantella.domain.errors import TarantellaError
 
 OTHER_OPTIONS = "Other options"
+STAYS_TOGETHER = "\x1f"  # a blank at which help is not broken
 
 
 class Command(TyperCommand):
@@ -24,7 +25,12 @@ class Command(TyperCommand):
         values = defaults.in_force()
         for heading, rows in grouped(self, values).items():
             with formatter.section(heading):
-                formatter.write_dl(rows, col_max=26)
+                formatter.write_dl([(name, told.replace("[default: ", f"[default:{STAYS_TOGETHER}")) for name, told in rows], col_max=26)
+        formatter.buffer[:] = [text.replace(STAYS_TOGETHER, " ") for text in formatter.buffer]
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        arguments = [param.metavar or param.name or "" for param in self.params if isinstance(param, TyperArgument)]
+        return [self.options_metavar or "", *arguments]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)
@@ -47,7 +53,13 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A group of commands, with its examples as they were written."""
+    """A group of commands in the order of use, with its examples as they were written."""
+
+    order: Sequence[str] = ()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        known = list(self.commands)
+        return sorted(known, key=lambda name: self.order.index(name) if name in self.order else len(known))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)

@@ -20,11 +20,11 @@ Examples:
 """
 
 INTRODUCTION = """\
-This crawls a small newspaper on this machine, {url}, and nothing else.
+This crawls a small newspaper on this machine, {url}
 Most of its {total} addresses are easy. Some are not, on purpose:
-  a page that answers 503 twice before it works, and one that says 429, come back later
-  a page that takes its time, a page at a new address, a table in JSON
-  a link to nowhere, a link to a known page, and a drawer that robots.txt closes
+  a page that answers 503 twice, and one that says 429, come back later
+  a page that takes its time, a page that has moved, a table in JSON
+  a link to nowhere, a link to a known page, a drawer that robots.txt closes
 Expect {done} done, {failed} failed and {skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
 """

@@ -18,7 +18,7 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command(cls=Command, epilog=EXAMPLES)
 def doctor(as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
-    """Look for what is missing, broken or stuck, and say how to mend it.
+    """Find what is missing, broken or stuck, and how to mend it.
 
     The exit code is 1 when something must be mended.
     """

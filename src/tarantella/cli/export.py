@@ -25,7 +25,7 @@ def export(
     verbose: Verbose = 0,
     data_dir: DataDir = None,
 ) -> int:
-    """Write the records of a run, in any format, as often as you like.
+    """Write the records of a run, in any format.
 
     A file that is there already is replaced, all at once.
     """

@@ -169,7 +169,7 @@ def pages(
     verbose: Verbose = 0,
     data_dir: DataDir = None,
 ) -> int:
-    """List the pages of a run, in the order in which they were found."""
+    """List the pages of a run, in the order they were found."""
     from tarantella.cli.listing import pages_table
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.views import page_json
@@ -203,7 +203,10 @@ def explain(
     verbose: Verbose = 0,
     data_dir: DataDir = None,
 ) -> int:
-    """Tell the whole story of a page: where it was found, each attempt, what was decided."""
+    """Tell the whole story of one page.
+
+    Where it was found, every attempt at it, and what was decided and why.
+    """
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.story import story_lines
     from tarantella.cli.views import attempt_json, page_json

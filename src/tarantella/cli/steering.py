@@ -80,7 +80,10 @@ def retry_failed(
     data_dir: DataDir = None,
     engines: Engines = None,
 ) -> int:
-    """Try the failed pages of a run again, and those it had to leave."""
+    """Try the failed pages of a run again.
+
+    Also those that it had to leave: because its time was up, or a host did not answer.
+    """
     from tarantella.domain.errors import Conflict
     from tarantella.services import runs
 
@@ -165,7 +168,7 @@ def delete(
     verbose: Verbose = 0,
     data_dir: DataDir = None,
 ) -> int:
-    """Delete a run that is over, and give its room back to the disk.
+    """Delete a run that is over, and free its disk space.
 
     Files that were exported stay where they are.
     """

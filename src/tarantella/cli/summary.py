@@ -141,7 +141,9 @@ def _records(summary: Summary) -> Iterator[Text]:
     if summary.interrupted:
         told += " so far (incomplete)"
     where = "stdout" if exported.path is None else str(exported.path)
-    yield Text.assemble(f"{told}: ", (where, "bold"))
+    yield Text(f"{told}:")
+    # On a line of its own: a path that is broken can't be copied.
+    yield Text.assemble(INDENT, (where, "bold"))
 
 
 def next_commands(summary: Summary) -> list[str]:
@@ -155,7 +157,8 @@ def next_commands(summary: Summary) -> list[str]:
         example = next((trouble["example"] for trouble in summary.troubles if trouble["example"]), None)
         if example:
             commands.append(summary.command("runs explain", _quoted(words.clean(example))))
-        commands.append(summary.command("runs retry-failed"))
+        if summary.resumable:
+            commands.append(summary.command("runs retry-failed"))
     for more in (
         summary.command("export", "--format csv"),
         summary.command("runs pages"),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tarantella.domain.errors import InvalidInput
+
 RETRY_AFTER_CAP = 3_600.0
 
 
@@ -16,11 +18,29 @@ class Backoff:
     cap: float = 300.0
     jitter: float = 0.1
 
+    def __post_init__(self) -> None:
+        for name, low, high in _BOUNDS:
+            value = getattr(self, name)
+            if not (low <= value <= high):
+                raise InvalidInput(
+                    f"The backoff's {name} is {value}, which is not between {low} and {high}.",
+                    field=f"backoff.{name}",
+                    remedy="Choose a value in that range.",
+                )
+
     def delay(self, failures: int, luck: float) -> float:
         """Seconds to wait after this many failures; luck is a random number between 0 and 1."""
         # The exponent is bounded first: a large count would overflow before the cap could help.
         exponent = min(max(failures - 1, 0), 64)
         return min(self.cap, self.base * self.factor**exponent) * (1 + self.jitter * luck)
+
+
+_BOUNDS: tuple[tuple[str, float, float], ...] = (
+    ("base", 0.0, 86_400.0),
+    ("factor", 1.0, 100.0),
+    ("cap", 0.0, 86_400.0),
+    ("jitter", 0.0, 1.0),
+)
 
 
 def obeyed_retry_after(seconds: float | None) -> float | None:

@@ -35,11 +35,10 @@ class Skip(StrEnum):
     DEADLINE = "deadline"
     CANCELLED = "cancelled"
     HOST_DOWN = "host_down"
-    PROXY_DOWN = "proxy_down"
 
 
 # These leave something undone that the user asked for; the others are what the user would want.
-INCOMPLETE_SKIPS = frozenset({Skip.ROBOTS_UNREACHABLE, Skip.DEADLINE, Skip.CANCELLED, Skip.HOST_DOWN, Skip.PROXY_DOWN})
+INCOMPLETE_SKIPS = frozenset({Skip.ROBOTS_UNREACHABLE, Skip.DEADLINE, Skip.CANCELLED, Skip.HOST_DOWN})
 
 SKIP_IN_WORDS: Mapping[Skip, str] = {
     Skip.ROBOTS: "robots.txt asks crawlers to stay away",
@@ -51,7 +50,6 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
     Skip.DEADLINE: "the run's time was up",
     Skip.CANCELLED: "the run was cancelled",
     Skip.HOST_DOWN: "the host did not answer, three probes in a row",
-    Skip.PROXY_DOWN: "no proxy worked for ten minutes",
 }
 
 

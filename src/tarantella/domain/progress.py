@@ -9,6 +9,7 @@ from tarantella.domain.run import Counts, RunStatus
 
 WINDOW = 15.0
 STEADY_AFTER = 3.0
+STILL_FINDING = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,20 +26,24 @@ class Speedometer:
 
     def __init__(self) -> None:
         self._seen: deque[tuple[float, int, int]] = deque()
+        self._grew_at: float | None = None
 
     def observe(self, now: float, counts: Counts) -> Pace:
         """The pace after this look. `now` is any clock that only goes forward."""
         ended = counts.total - counts.pending
+        # A run of which nothing has ended yet has only just been given its first pages.
+        if counts.total > self._seen[-1][2] if self._seen else not ended:
+            self._grew_at = now
+        discovering = self._grew_at is not None and now - self._grew_at <= STILL_FINDING
         self._seen.append((now, ended, counts.total))
         while len(self._seen) > 2 and now - self._seen[0][0] > WINDOW:
             self._seen.popleft()
         first, ended_then, total_then = self._seen[0]
         span = now - first
         if span <= 0:
-            return Pace(0.0, None, discovering=True)
+            return Pace(0.0, None, discovering)
         rate = (ended - ended_then) / span
         growth = (counts.total - total_then) / span
-        discovering = growth > 0
         if rate <= 0 or span < STEADY_AFTER:
             return Pace(rate, None, discovering)
         soonest = counts.pending / rate

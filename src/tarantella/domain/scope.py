@@ -41,18 +41,27 @@ class Scope:
         if self.kind is ScopeKind.ANY:
             return True
         if self.kind is ScopeKind.PATH:
-            return any(url.href.startswith(root) for root in self.roots)
+            return _address(url).startswith(tuple(self.roots))
         return _territory(self.kind, url) in self.roots
 
 
 def _territory(kind: ScopeKind, url: Url) -> str:
     if kind is ScopeKind.HOST:
-        return f"{url.host}:{url.port}" if url.port not in (80, 443) else url.host
+        return _host(url)
     if kind is ScopeKind.DOMAIN:
         return registrable_domain(url.host)
     if kind is ScopeKind.PATH:
-        return url.href.partition("?")[0].rpartition("/")[0] + "/"
+        return _address(url).partition("?")[0].rpartition("/")[0] + "/"
     return ""
+
+
+def _host(url: Url) -> str:
+    # The same site over http and https is the same site.
+    return f"{url.host}:{url.port}" if url.port not in (80, 443) else url.host
+
+
+def _address(url: Url) -> str:
+    return f"{_host(url)}/{url.href.split('/', 3)[3]}"
 
 
 def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from ipaddress import ip_network
@@ -11,8 +12,10 @@ from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
+from tarantella.domain.strategy import STRATEGIES
 
 TEXT_MODES = ("fast", "none")
+_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +31,13 @@ class Field:
         """`name=css` or `name=css@attr`: split at the first `=` and the last `@`."""
         name, equals, rest = text.partition("=")
         css, at, attr = rest.rpartition("@")
-        if not at or "]" in attr:
+        if at and attr.strip() and not _ATTRIBUTE.fullmatch(attr.strip()):
+            # That "@" is part of a value in the selector: a[href^="mailto:me@"], p:contains("me@you").
+            at = ""
+        if not at:
             css, attr = rest, ""
         name, css, attr = name.strip(), css.strip(), attr.strip()
-        if not equals or not name or not css or (at and not attr and css != rest.strip()):
+        if not equals or not name or not css or (at and not attr):
             raise InvalidInput(
                 f"{text!r} is not a field.", remedy="Write name=css or name=css@attribute, as in 'price=.price'.", field="field"
             )
@@ -89,6 +95,10 @@ class Spec:
                 )
         if self.text not in TEXT_MODES:
             raise InvalidInput(f"text is {self.text!r}.", field="text", remedy=f"Choose one of {', '.join(TEXT_MODES)}.")
+        if self.strategy not in STRATEGIES:
+            raise InvalidInput(
+                f"There is no strategy {self.strategy!r}.", field="strategy", remedy=f"Choose one of {', '.join(STRATEGIES)}."
+            )
         if len({wanted.name for wanted in self.fields}) < len(self.fields):
             raise InvalidInput("Two fields have the same name.", field="fields", remedy="Give each its own.")
         for network in self.allow_networks:

@@ -17,14 +17,19 @@ SCHEMES = frozenset({"http", "https"})
 # Parameters that say where a visitor came from or who they are; the page is the same without them.
 NOISE_PARAMETERS = frozenset(
     "gclid dclid fbclid msclkid yclid igshid mc_cid mc_eid _ga _gl ref_src phpsessid jsessionid aspsessionid "
-    "sessionid session_id sid zenid cftoken cfid".split()
+    "zenid cftoken cfid".split()
 )
+# These name a visitor's session on one site and a story or a lecture on another; only a long value is the former.
+SESSION_PARAMETERS = frozenset({"sid", "sessionid", "session_id"})
+SESSION_LENGTH = 16
 SECRET_PARAMETERS = frozenset(
     "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd auth "
     "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
 )
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
-_USERINFO = re.compile(r"(?<=//)[^/@?#\s]+@")
+# Up to the last "@" of the authority: a password may hold one itself.
+_USERINFO = re.compile(r"(?<=//)[^/?#\s]+@")
+_PARAMETER = re.compile(r"[?&#]([^=&#?]*)=")
 _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _HOST_AND_PORT = re.compile(r"^[^/?#@]+:\d{1,5}(?:[/?#]|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -123,7 +128,7 @@ def identity(href: str) -> str:
     if not query:
         return head
     # Pairs stay as they are encoded: decoded, an escaped "&" would look like two parameters.
-    kept = sorted(pair for pair in query.split("&") if pair and not _is_noise(pair.partition("=")[0]))
+    kept = sorted(pair for pair in query.split("&") if pair and not _is_noise(pair))
     return head + "?" + "&".join(kept) if kept else head
 
 
@@ -132,22 +137,27 @@ def fingerprint(href: str) -> str:
     return blake2b(identity(href).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
-def _is_noise(name: str) -> bool:
+def _is_noise(pair: str) -> bool:
+    name, _, value = pair.partition("=")
     name = name.lower()
+    if name in SESSION_PARAMETERS:
+        return len(value) >= SESSION_LENGTH
     return name in NOISE_PARAMETERS or name.startswith("utm_")
 
 
 def redact(url: str) -> str:
     """The address with everything that could be a secret blotted out."""
     url = _USERINFO.sub("***@", url)
-    head, mark, query = url.partition("?")
-    if not mark:
-        return url
-    parts = []
-    for part in query.split("&"):
-        name, equals, _ = part.partition("=")
-        parts.append(f"{name}=***" if equals and unquote_plus(name).lower() in SECRET_PARAMETERS else part)
-    return head + "?" + "&".join(parts)
+    told, position = [], 0
+    # Name by name rather than pair by pair: the value of one may be an address with parameters of its own.
+    while found := _PARAMETER.search(url, position):
+        told.append(url[position : found.end()])
+        position = found.end()
+        if unquote_plus(found[1]).lower() in SECRET_PARAMETERS:
+            told.append("***")
+            ends = (url.find("&", position), url.find("#", position))
+            position = min((end for end in ends if end >= 0), default=len(url))
+    return "".join(told) + url[position:]
 
 
 def shown(text: str, limit: int = 120) -> str:

@@ -10,6 +10,9 @@ from tarantella.domain.outcome import Link, Outcome
 from tarantella.domain.page import PageState, Skip
 from tarantella.store.tx import Tx, pack
 
+# Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
+IN_ORDER = 1e-6
+
 
 class NewPage(NamedTuple):
     """A page row that this settle inserted."""
@@ -156,21 +159,25 @@ _FOUND = [
 
 
 def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPage]:
+    """Insert the pages that these outcomes found. Sorted, so that two workers which found the same don't block each other."""
     found: dict[tuple[str, str], tuple[Any, ...]] = {}
     for o in outcomes:
         for link in o.links:
             key = (o.page.run_id, link.fingerprint)
             if key not in found:
-                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, now)
+                due = now + len(found) * IN_ORDER
+                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due)
     return insert_pages(tx, [found[key] for key in sorted(found)])
 
 
 def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -> list[tuple[Any, ...]]:
     """Rows for the addresses that a run starts from."""
-    rows = {
-        link.fingerprint: (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, now)
-        for link in links
-    }
+    rows: dict[str, tuple[Any, ...]] = {}
+    for link in links:
+        due = now + len(rows) * IN_ORDER
+        rows.setdefault(
+            link.fingerprint, (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, due)
+        )
     return [rows[fingerprint] for fingerprint in sorted(rows)]
 
 

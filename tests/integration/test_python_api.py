@@ -1,0 +1,103 @@
+"""`from tarantella import scrape`: records as an iterator, wherever Python runs."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tarantella import scrape, scrape_async
+from tarantella.bootstrap import open_app
+from tarantella.domain.errors import InvalidInput, TarantellaError
+from tarantella.domain.run import RunStatus
+from tarantella.services import runs
+from tests.site.server import Site
+
+LOCAL: dict[str, Any] = {"allow_networks": ("127.0.0.0/8",)}
+
+
+def in_a_thread(site: Site, work: Any) -> Any:
+    """Run ordinary blocking code while the site is served by this thread's event loop."""
+
+    async def serve() -> Any:
+        async with site:
+            return await asyncio.to_thread(work)
+
+    return asyncio.run(serve())
+
+
+def test_scrape_yields_a_record_for_each_page(tmp_path: Path) -> None:
+    site = Site()
+    found = in_a_thread(
+        site, lambda: list(scrape(f"{site.url}/list?n=5", depth=2, data_dir=tmp_path / "data", **LOCAL))
+    )
+    assert len(found) == 6
+    assert {record["depth"] for record in found} == {1, 2}
+
+
+def test_fields_are_given_by_name(tmp_path: Path) -> None:
+    site = Site()
+    [record] = in_a_thread(
+        site, lambda: list(scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL))
+    )
+    assert record["fields"]["heading"]
+
+
+def test_scrape_works_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:
+    async def cell() -> list[dict[str, Any]]:
+        async with Site() as site:
+            # A notebook calls the ordinary function while its own loop is running; here the site needs that loop too.
+            return await asyncio.to_thread(
+                lambda: list(scrape(f"{site.url}/ok", data_dir=tmp_path / "data", **LOCAL))
+            )
+
+    assert len(asyncio.run(cell())) == 1
+
+
+def test_scrape_async_yields_while_the_run_goes_on(tmp_path: Path) -> None:
+    async def collect() -> tuple[list[dict[str, Any]], int]:
+        async with Site() as site:
+            urls = [f"{site.url}/ok", site.url_for("/slow?s=1", host="127.0.0.2")]
+            found = []
+            ended_at_first = -1
+            async for record in scrape_async(urls, data_dir=tmp_path / "data", **LOCAL):
+                if ended_at_first < 0:
+                    ended_at_first = sum(hit.end is not None for hit in site.hits if hit.path.startswith("/slow"))
+                found.append(record)
+            return found, ended_at_first
+
+    found, slow_pages_done_at_first_record = asyncio.run(collect())
+    assert len(found) == 2
+    assert slow_pages_done_at_first_record == 0
+
+
+def test_leaving_the_loop_early_pauses_the_run(tmp_path: Path) -> None:
+    site = Site()
+
+    def take_one() -> None:
+        for _record in scrape(f"{site.url}/list?n=200", depth=2, delay=0.1, data_dir=tmp_path / "data", **LOCAL):
+            break
+
+    in_a_thread(site, take_one)
+    app = open_app(data_dir=tmp_path / "data")
+    try:
+        [run] = asyncio.run(runs.listed(app))
+    finally:
+        app.close()
+    assert run.status is RunStatus.PAUSED
+    assert run.reason == "interrupted"
+
+
+def test_nothing_scraped_raises_with_the_reason(tmp_path: Path) -> None:
+    site = Site()
+    with pytest.raises(TarantellaError, match="not_found"):
+        in_a_thread(site, lambda: list(scrape(f"{site.url}/404", data_dir=tmp_path / "data", **LOCAL)))
+
+
+def test_bad_input_is_refused_before_anything_is_fetched(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="max_pages"):
+        list(scrape("https://example.com/", max_pages=0, data_dir=tmp_path / "data"))
+    with pytest.raises(InvalidInput, match="http or https"):
+        list(scrape("ftp://example.com/", data_dir=tmp_path / "data"))
