@@ -82,7 +82,7 @@ class Report:
             _table(self.measurements),
             _complaints(self.measurements),
             _absences(self.absent),
-            _how_to_read(self.setting),
+            _how_to_read(self.setting, {one.contestant for one in self.measurements}),
             _machine(self.machine),
         ]
         return "\n\n".join(section for section in sections if section) + "\n"
@@ -141,12 +141,13 @@ def _absences(absent: dict[str, str]) -> str:
     return "\n".join(f"**{name} did not run**: {reason}." for name, reason in absent.items())
 
 
-def _how_to_read(setting: Setting) -> str:
+def _how_to_read(setting: Setting, names: set[str]) -> str:
     notes = [HOW_TO_READ]
-    if setting.scrapy_pages != setting.pages:
-        notes.append(SMALLER_SITE)
-    if setting.text != "none":
-        notes.append(NO_TEXT)
+    if names & {SCRAPY_DEDUP, SCRAPY_PLAIN}:
+        if setting.scrapy_pages != setting.pages:
+            notes.append(SMALLER_SITE)
+        if setting.text != "none":
+            notes.append(NO_TEXT)
     return "\n".join(notes).format(**asdict(setting))
 
 

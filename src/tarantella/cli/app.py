@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tarantella.cli import config, demo, doctor, engine, export, runs, scrape, steering  # noqa: F401: registers commands
+from tarantella.cli import config, demo, doctor, engine, export, scrape, steering
 from tarantella.cli.command import Group, complain
 
 PROGRAM = "tarantella"
@@ -42,7 +42,7 @@ app = typer.Typer(
 )
 for noun in (scrape, demo, export, doctor, engine):
     app.registered_commands += noun.app.registered_commands
-app.add_typer(runs.app, name="runs")
+app.add_typer(steering.app, name="runs")
 app.add_typer(config.app, name="config")
 
 
@@ -57,7 +57,8 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def tarantella(
     version: Annotated[
-        bool, typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version)
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_show_version),
     ] = False,
 ) -> None:
     pass

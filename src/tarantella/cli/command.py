@@ -25,12 +25,11 @@ class Command(TyperCommand):
         values = defaults.in_force()
         for heading, rows in grouped(self, values).items():
             with formatter.section(heading):
-                formatter.write_dl([(name, told.replace("[default: ", f"[default:{STAYS_TOGETHER}")) for name, told in rows], col_max=26)
+                formatter.write_dl(rows, col_max=26)
         formatter.buffer[:] = [text.replace(STAYS_TOGETHER, " ") for text in formatter.buffer]
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        arguments = [param.metavar or param.name or "" for param in self.params if isinstance(param, TyperArgument)]
-        return [self.options_metavar or "", *arguments]
+        return [self.options_metavar or "", *(argument.metavar or "" for argument in arguments(self))]
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)
@@ -90,15 +89,18 @@ def say_error(message: str) -> None:
 def grouped(command: Any, values: Mapping[str, str]) -> dict[str, list[tuple[str, str]]]:
     """Arguments and options by heading, each as its spelling and what it means."""
     groups: dict[str, list[tuple[str, str]]] = {}
-    for param in command.params:
-        if isinstance(param, TyperArgument):
-            groups.setdefault("Arguments", []).append((param.metavar or param.name or "", param.help or ""))
+    if found := [(argument.metavar or "", argument.help or "") for argument in arguments(command)]:
+        groups["Arguments"] = found
     other: list[tuple[str, str]] = []
     for param in options(command):
         row = (spelling(param), " ".join(meaning(param, values)))
         (groups.setdefault(param.rich_help_panel, []) if param.rich_help_panel else other).append(row)
     other.append(("--help", "Show this message and exit."))
     return {**groups, OTHER_OPTIONS: other}
+
+
+def arguments(command: Any) -> Iterator[TyperArgument]:
+    return (param for param in command.params if isinstance(param, TyperArgument))
 
 
 def options(command: Any) -> Iterator[TyperOption]:
@@ -117,7 +119,7 @@ def meaning(option: TyperOption, values: Mapping[str, str]) -> Iterator[str]:
     if option.multiple:
         yield "Can be given more than once."
     if (default := default_of(option, values)) is not None:
-        yield f"[default: {default}]"
+        yield f"[default:{STAYS_TOGETHER}{default}]"
 
 
 def default_of(option: TyperOption, values: Mapping[str, str]) -> str | None:

@@ -7,7 +7,7 @@ from typing import Any
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, Verbose
+from tarantella.cli.options import AsJson
 
 EXAMPLES = """
 Settings come from TARANTELLA_* in the environment, from .env, or from tarantella.toml
@@ -18,7 +18,9 @@ Examples:
   TARANTELLA_CONCURRENCY=20 tarantella config show
 """
 
-app = typer.Typer(rich_markup_mode=None, cls=Group, no_args_is_help=True, help="See which settings are in force.")
+app = typer.Typer(
+    rich_markup_mode=None, cls=Group, no_args_is_help=True, help="See which settings are in force."
+)
 
 
 @app.callback()
@@ -27,7 +29,7 @@ def config() -> None:
 
 
 @app.command(cls=Command, epilog=EXAMPLES)
-def show(as_json: AsJson = False, verbose: Verbose = 0) -> int:
+def show(as_json: AsJson = False) -> int:
     """Show every setting, its value, and where it came from."""
     from dataclasses import asdict
 
@@ -44,7 +46,11 @@ def show(as_json: AsJson = False, verbose: Verbose = 0) -> int:
         for setting in settings:
             origin = "" if setting.origin == DEFAULT else "bold"
             terminal.show(
-                Text.assemble((f"{setting.name:<24}", "cyan"), (f"{_told(setting.value):<20}", origin), (f" {setting.origin}", "dim"))
+                Text.assemble(
+                    (f"{setting.name:<24}", "cyan"),
+                    (f"{_told(setting.value):<20}", origin),
+                    (f" {setting.origin}", "dim"),
+                )
             )
             terminal.show(Text(f"    {setting.description}", style="dim"))
     if wrong is not None:

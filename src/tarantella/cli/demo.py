@@ -21,11 +21,11 @@ Examples:
 
 INTRODUCTION = """\
 This crawls a small newspaper on this machine, {url}
-Most of its {total} addresses are easy. Some are not, on purpose:
+Most of its {expected.total} addresses are easy. Some are not, on purpose:
   a page that answers 503 twice, and one that says 429, come back later
   a page that takes its time, a page that has moved, a table in JSON
   a link to nowhere, a link to a known page, a drawer that robots.txt closes
-Expect {done} done, {failed} failed and {skipped} skipped: the run ends as partial.
+Expect {expected.done} done, {expected.failed} failed and {expected.skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
 """
 
@@ -48,9 +48,9 @@ def demo(
     from tarantella.cli.signals import Signals
     from tarantella.services.demo import BACKOFF_SECONDS, EXPECTED, serving
 
-    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella, serving() as url:
-        facts = {"total": EXPECTED.total, "done": EXPECTED.done, "failed": EXPECTED.failed, "skipped": EXPECTED.skipped}
-        tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, **facts))
+    opening = opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet)
+    with Signals() as signals, opening as tarantella, serving() as url:
+        tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=EXPECTED))
         return run_async(_demo(tarantella, signals, url, as_json))
 
 

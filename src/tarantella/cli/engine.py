@@ -7,6 +7,7 @@ import sys
 
 import typer
 
+from tarantella.cli import exits
 from tarantella.cli.command import Command
 from tarantella.cli.options import DataDir
 
@@ -16,19 +17,27 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command(cls=Command, hidden=True)
 def engine(run: str, data_dir: DataDir = None) -> int:
     """Drain a run beside the command that keeps it, until standard input ends."""
+    import structlog
+
     from tarantella.bootstrap import open_app
     from tarantella.cli import logs
     from tarantella.cli.opening import run_async
     from tarantella.services.engine import help_with
+
+    log = structlog.get_logger()
 
     leave_signals_to_the_parent()
     logs.configure_child()
     app_ = open_app(data_dir=data_dir)
     try:
         run_async(help_with(app_, run))
+    except Exception:
+        # The terminal is the parent's, and so is the run: it goes on without us.
+        log.exception("An engine has failed", action="engine_failed", run=run)
+        return exits.FAILED
     finally:
         app_.close()
-    return 0
+    return exits.COMPLETE
 
 
 @app.command(cls=Command, hidden=True)
@@ -51,7 +60,9 @@ async def _taste() -> None:
 
     tools = make_tools()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
-    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
+    )
 
     def write(line: bytes) -> None:
         sys.stdout.buffer.write(line)

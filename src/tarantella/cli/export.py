@@ -42,7 +42,12 @@ def export(
         found = run_async(runs.get(tarantella.app, run_id))
         exported = write(tarantella.app, run_id, target)
         if as_json:
-            facts = {"run_id": run_id, "format": exported.format, "records": exported.records, "output": str(exported.path)}
+            facts = {
+                "run_id": run_id,
+                "format": exported.format,
+                "records": exported.records,
+                "output": str(exported.path),
+            }
             tarantella.terminal.show_json({**facts, "complete": found.is_over})
         elif exported.path is not None:
             so_far = "" if found.is_over else " so far: the run has not ended"

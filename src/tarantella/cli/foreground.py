@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tarantella.cli import exits
@@ -34,10 +35,19 @@ class Ending:
 
 
 async def work(
-    opened: Opened, signals: Signals, run_id: str, prepare: Prepare, engines: int | None, ending: Ending, *, ended_before: int = 0
+    opened: Opened,
+    signals: Signals,
+    run_id: str,
+    prepare: Prepare,
+    engines: int | None,
+    ending: Ending,
+    *,
+    ended_before: int = 0,
 ) -> int:
     """Drain a run here and tell how it went; the exit code."""
-    summary = await drained(opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before)
+    summary = await drained(
+        opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before
+    )
     code = exits.of_run(summary.run.status, ending.fail_on)
     tell(opened, summary, code, as_json=ending.as_json)
     return code
@@ -97,5 +107,7 @@ async def _watched(opened: Opened, signals: Signals, run_id: str, prepare: Prepa
             progress.note(STOPPING)
             interrupt.set()
 
-        signals.on_first(lambda: loop.call_soon_threadsafe(stop))
-        return await work_on(opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt)
+        signals.on_first(partial(loop.call_soon_threadsafe, stop))
+        return await work_on(
+            opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt
+        )

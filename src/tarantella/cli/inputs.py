@@ -46,7 +46,9 @@ def deadline_of(minutes: float | None, seconds: float | None) -> float | None:
 def backoff_of(base: float) -> Backoff:
     if not 0 <= base <= LONGEST_BACKOFF:
         raise InvalidInput(
-            f"The backoff is {base:g} s.", remedy=f"Choose between 0 and {LONGEST_BACKOFF:g} seconds.", field="backoff"
+            f"The backoff is {base:g} s.",
+            remedy=f"Choose between 0 and {LONGEST_BACKOFF:g} seconds.",
+            field="backoff",
         )
     return Backoff(base=base, cap=max(Backoff().cap, base))
 
@@ -68,7 +70,9 @@ def _header(text: str) -> tuple[str, str]:
     # The value may be a password: only the name is told.
     if not colon or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
         shown = repr(name[:40]) if colon else "One of them"
-        raise InvalidInput(f"{shown} is not a header.", remedy="Write it as --header 'Name: value'.", field="header")
+        raise InvalidInput(
+            f"{shown} is not a header.", remedy="Write it as --header 'Name: value'.", field="header"
+        )
     return name, value
 
 
@@ -80,7 +84,9 @@ def _proxy(text: str) -> str:
         parse_proxy(text)
     except FetchError as error:
         raise InvalidInput(
-            error.message, remedy="Write it as --proxy http://host:3128; https and socks5 work too.", field="proxy"
+            error.message,
+            remedy="Write it as --proxy http://host:3128; https and socks5 work too.",
+            field="proxy",
         ) from None
     return text
 
@@ -90,7 +96,9 @@ def ca_file_of(path: Path | None) -> str | None:
     if path is None:
         return None
     if not path.is_file():
-        raise InvalidInput(f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file")
+        raise InvalidInput(
+            f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file"
+        )
     return str(path.absolute())
 
 
@@ -112,7 +120,9 @@ def _address(line: bytes, number: int, name: str) -> str | None:
     """The address in a line, or None for a blank or a comment."""
     if len(line) > MAX_LENGTH:
         raise InvalidInput(
-            f"Line {number} of {name} is longer than {MAX_LENGTH} characters.", remedy="One address a line, please.", field="urls_file"
+            f"Line {number} of {name} is longer than {MAX_LENGTH} characters.",
+            remedy="One address a line, please.",
+            field="urls_file",
         )
     try:
         text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
@@ -121,10 +131,14 @@ def _address(line: bytes, number: int, name: str) -> str | None:
         start_url(text)
     except UnicodeDecodeError:
         raise InvalidInput(
-            f"Line {number} of {name} is not UTF-8 text.", remedy="Give a text file with one address a line.", field="urls_file"
+            f"Line {number} of {name} is not UTF-8 text.",
+            remedy="Give a text file with one address a line.",
+            field="urls_file",
         ) from None
     except TarantellaError as error:
-        raise InvalidInput(f"Line {number} of {name}: {error.message}", remedy=error.remedy, field="urls_file") from None
+        raise InvalidInput(
+            f"Line {number} of {name}: {error.message}", remedy=error.remedy, field="urls_file"
+        ) from None
     return text
 
 
@@ -134,8 +148,10 @@ def _lines_of(file: str) -> Iterator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        lines = Path(file).open("rb")  # noqa: SIM115: closed below, and only its opening is excused here
+        lines = Path(file).open("rb")  # noqa: SIM115 (closed below; only what happens at its opening is excused)
     except OSError as error:
-        raise InvalidInput(f"{file} can't be read: {error.strerror}.", remedy="Check --urls-file.", field="urls_file") from None
+        raise InvalidInput(
+            f"{file} can't be read: {error.strerror}.", remedy="Check --urls-file.", field="urls_file"
+        ) from None
     with lines:
         yield lines

@@ -45,7 +45,8 @@ TOLD_OF_SPEC = (
     "text",
     "keep_bodies",
 )
-WIDEST_START = 34
+WIDEST_REASON = 30
+WIDEST_START, NARROW_START = 34, 13
 SAMPLES = 2
 
 
@@ -56,12 +57,13 @@ def runs_table(runs: Sequence[Run], sizes: Mapping[str, int], *, wide: bool, ell
     table = grid(*columns, right=(3, 4, 5, 6, 7, 9, 10) if wide else (3, 4, 5, 6, 7))
     for run in runs:
         counts = run.counts
-        status = run.status.value + (f" ({_short_reason(run)})" if wide and run.reason and not run.is_over else "")
+        reason = f"({_short_reason(run)})" if run.reason and not run.is_over else ""
+        status = (" " if wide else "\n").join(filter(None, (run.status.value, reason)))
         start = words.host_of(run.roots[0]) if run.roots else ""
         cells: list[Any] = [
             words.short_id(run.id),
             Text(status, style=STATUS_STYLES.get(run.status, "")),
-            words.shortened(start, WIDEST_START if wide else 21, ellipsis),
+            words.shortened(start, WIDEST_START if wide else NARROW_START, ellipsis),
             words.count(counts.done),
             words.count(counts.failed),
             words.count(counts.skipped),
@@ -69,7 +71,12 @@ def runs_table(runs: Sequence[Run], sizes: Mapping[str, int], *, wide: bool, ell
         ]
         took = words.duration(lasted(run)) if run.started_at else ""
         if wide:
-            cells += [words.count(run.records), words.when(run.started_at or run.created_at), took, words.size(sizes.get(run.id, 0))]
+            cells += [
+                words.count(run.records),
+                words.when(run.started_at or run.created_at),
+                took,
+                words.size(sizes.get(run.id, 0)),
+            ]
         else:
             cells.append(took)
         table.add_row(*cells)
@@ -84,16 +91,22 @@ def lasted(run: Run) -> float:
 
 
 def _short_reason(run: Run) -> str:
-    return words.shortened(words.clean(run.reason or ""), 30)
+    """The first words of it: `interrupted`, `paused by the user`, `waits for …`."""
+    return words.clean(run.reason or "").partition(":")[0][:WIDEST_REASON]
 
 
-def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]) -> Iterator[Text]:
+def run_lines(
+    run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]
+) -> Iterator[Text]:
     """All about one run."""
     counts = run.counts
     yield Text.assemble("Run ", (run.id, "bold"))
-    yield _fact("status", Text(run.status.value, style=STATUS_STYLES.get(run.status, "")).append(
-        f" ({words.clean(run.reason)})" if run.reason else "", style=""
-    ))
+    yield _fact(
+        "status",
+        Text(run.status.value, style=STATUS_STYLES.get(run.status, "")).append(
+            f" ({words.clean(run.reason)})" if run.reason else "", style=""
+        ),
+    )
     for number, url in enumerate(run.roots[:5]):
         yield _fact("start" if number == 0 else "", words.clean(url))
     if len(run.roots) > 5:
@@ -131,9 +144,17 @@ def _told(run: Run) -> Iterator[str]:
         if name == "depth":
             yield f"depth {value if value is not None else 'all'}"
         elif value not in (None, (), "", False) or name in ("delay",):
-            shown = " ".join(map(str, value)) if isinstance(value, tuple) else f"{value:g}" if isinstance(value, float) else value
+            shown = (
+                " ".join(map(str, value))
+                if isinstance(value, tuple)
+                else f"{value:g}"
+                if isinstance(value, float)
+                else value
+            )
             yield f"{name} {shown}" if value is not True else name
-    yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)
+    yield from (
+        f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields
+    )
     if spec.secrets.headers:
         yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"
     if spec.secrets.cookies:

@@ -17,9 +17,20 @@ from tarantella.domain.url import redact
 # Other processes of the same command find the file here.
 LOG_FILE_VARIABLE = "TARANTELLA_CHILD_LOG_FILE"
 SECRET_NAMES = frozenset(
-    {"authorization", "proxy-authorization", "cookie", "cookies", "set-cookie", "password", "token", "secret", "secrets"}
+    {
+        "authorization",
+        "proxy-authorization",
+        "cookie",
+        "cookies",
+        "set-cookie",
+        "password",
+        "token",
+        "secret",
+        "secrets",
+    }
 )
 LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
+LONGEST_FACT = 120
 SILENT = logging.CRITICAL + 1
 _NOT_TOLD = frozenset({"event", "level", "timestamp", "action", "exception"})
 
@@ -27,7 +38,9 @@ Say = Callable[[str], None]
 EventDict = MutableMapping[str, Any]
 
 
-def configure(*, verbose: int = 0, quiet: bool = False, file: Path | None = None, say: Say | None = None) -> None:
+def configure(
+    *, verbose: int = 0, quiet: bool = False, file: Path | None = None, say: Say | None = None
+) -> None:
     """Set the log up for this process. `say` writes a line where it doesn't disturb what is shown."""
     level = logging.ERROR if quiet and not verbose else LEVELS[min(verbose, len(LEVELS) - 1)]
     if say is None:
@@ -87,14 +100,19 @@ class _Deliver:
             import orjson
 
             self._stream.write(orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
-        if self._say is not None and logging.getLevelNamesMapping().get(name.upper(), logging.ERROR) >= self._level:
+        if (
+            self._say is not None
+            and logging.getLevelNamesMapping().get(name.upper(), logging.ERROR) >= self._level
+        ):
             self._say(line(event))
         raise structlog.DropEvent
 
 
 def line(event: EventDict) -> str:
     """`warning: The store does not answer (error=…)`."""
-    facts = ", ".join(f"{name}={value}" for name, value in event.items() if name not in _NOT_TOLD)
+    facts = ", ".join(
+        f"{name}={str(value)[:LONGEST_FACT]}" for name, value in event.items() if name not in _NOT_TOLD
+    )
     told = f"{event.get('level', 'info')}: {event.get('event', '')}"
     text = f"{told} ({facts})" if facts else told
     return f"{text}\n{event['exception']}" if "exception" in event else text
@@ -106,7 +124,9 @@ def _opened(file: Path) -> Any:
         return file.open("ab", buffering=0)
     except OSError as error:
         raise InvalidInput(
-            f"The log file {file} can't be written: {error.strerror}.", remedy="Choose another with --log-file.", field="log_file"
+            f"The log file {file} can't be written: {error.strerror}.",
+            remedy="Choose another with --log-file.",
+            field="log_file",
         ) from None
 
 
@@ -117,7 +137,11 @@ class _Forward(logging.Handler):
         level = record.levelname.lower()
         log = structlog.get_logger()
         report = getattr(log, level if level in ("debug", "info", "warning", "error", "critical") else "info")
-        report(record.getMessage(), logger=record.name, **({"exc_info": record.exc_info} if record.exc_info else {}))
+        report(
+            record.getMessage(),
+            logger=record.name,
+            **({"exc_info": record.exc_info} if record.exc_info else {}),
+        )
 
 
 def _adopt_other_libraries(level: int) -> None:

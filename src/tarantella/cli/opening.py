@@ -36,11 +36,24 @@ def opened(
     from tarantella.settings import load
 
     terminal = open_terminal(quiet=quiet)
-    logs.configure(verbose=verbose, quiet=quiet, file=log_file, say=lambda line: terminal.err.print(
-        line, markup=False, highlight=False, soft_wrap=True, style="yellow" if line.startswith("warning") else None
-    ))
+    logs.configure(
+        verbose=verbose,
+        quiet=quiet,
+        file=log_file,
+        say=lambda line: terminal.err.print(
+            line,
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+            style="yellow" if line.startswith("warning") else None,
+        ),
+    )
     settings = load(data_dir=data_dir)
-    suffix = f" --data-dir {shlex.quote(str(data_dir))}" if data_dir is not None and data_dir != load().data_dir else ""
+    suffix = (
+        f" --data-dir {shlex.quote(str(data_dir))}"
+        if data_dir is not None and data_dir != load().data_dir
+        else ""
+    )
     app = open_app(settings)
     try:
         yield Opened(app, terminal, suffix)

@@ -16,20 +16,32 @@ Format = Literal["json", "jsonl", "csv", "db"]
 
 RunArgument = Annotated[
     str,
-    typer.Argument(metavar="RUN", help="A run: its id, the beginning or the end of it, or `latest`.", show_default=False),
+    typer.Argument(
+        metavar="RUN", help="A run: its id, the beginning or the end of it, or `latest`.", show_default=False
+    ),
 ]
 DataDir = Annotated[
     Path | None,
-    typer.Option("--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING),
+    typer.Option(
+        "--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING
+    ),
 ]
 Engines = Annotated[
     int | None,
     typer.Option(
-        "--engines", metavar="N", min=1, max=64, help="Processes that drain the run together.", rich_help_panel=RUNNING
+        "--engines",
+        metavar="N",
+        min=1,
+        max=64,
+        help="Processes that drain the run together.",
+        rich_help_panel=RUNNING,
     ),
 ]
 AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the result as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT)
+    bool,
+    typer.Option(
+        "--json", help="Print the result as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT
+    ),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, no summary: only errors.", rich_help_panel=OUTPUT)
@@ -37,19 +49,32 @@ Quiet = Annotated[
 Verbose = Annotated[
     int,
     typer.Option(
-        "--verbose", "-v", count=True, help="Log more on stderr; -vv logs everything.", show_default=False, rich_help_panel=OUTPUT
+        "--verbose",
+        "-v",
+        count=True,
+        help="Log more on stderr; -vv logs everything.",
+        show_default=False,
+        rich_help_panel=OUTPUT,
     ),
 ]
 LogFile = Annotated[
     Path | None,
     typer.Option(
-        "--log-file", metavar="FILE", help="Append the whole log to this file, as JSON lines.", rich_help_panel=OUTPUT
+        "--log-file",
+        metavar="FILE",
+        help="Append the whole log to this file, as JSON lines.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 RecordFormat = Annotated[
     Format | None,
-    typer.Option("--format", metavar="json|jsonl|csv|db", help="How the records are written.", rich_help_panel=OUTPUT,
-                 show_default="jsonl"),
+    typer.Option(
+        "--format",
+        metavar="json|jsonl|csv|db",
+        help="How the records are written.",
+        rich_help_panel=OUTPUT,
+        show_default="jsonl",
+    ),
 ]
 Output = Annotated[
     str | None,

@@ -35,7 +35,9 @@ class Progress(AbstractContextManager["Progress"]):
     def note(self, text: str) -> None:
         """Say something that stays."""
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         """The run has ended, or we have."""
 
 
@@ -68,7 +70,11 @@ class LiveProgress(Progress):
         self._frame = 0
         # Refreshed by whoever watches the run: a thread of its own would fight the crawl for the interpreter.
         self._live = Live(
-            console=terminal.err, transient=True, auto_refresh=False, redirect_stdout=False, redirect_stderr=False
+            console=terminal.err,
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
         )
 
     def __enter__(self) -> Self:
@@ -85,7 +91,9 @@ class LiveProgress(Progress):
     def note(self, text: str) -> None:
         self._terminal.say(text)
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self._live.update(Text(), refresh=True)
         self._live.stop()
 
@@ -112,10 +120,16 @@ def plain_line(snapshot: Snapshot, elapsed: float) -> str:
     return ", ".join(parts)
 
 
-def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0) -> list[Text]:
+def live_lines(
+    snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0
+) -> list[Text]:
     """At most eight lines of at most this width."""
     ellipsis = "…" if unicode else "..."
-    lines = [_heading(snapshot, elapsed, width, unicode, frame), _bar(snapshot, width, unicode), _numbers(snapshot)]
+    lines = [
+        _heading(snapshot, elapsed, width, unicode, frame),
+        _bar(snapshot, width, unicode),
+        _numbers(snapshot),
+    ]
     pace = [words.rate(snapshot.pace.rate), _outlook(snapshot)]
     lines.append(Text(INDENT + "   ".join(part for part in pace if part)))
     for url in snapshot.in_flight[:SHOWN_IN_FLIGHT]:

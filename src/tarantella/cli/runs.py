@@ -28,10 +28,16 @@ NOTHING_YET = "There are no runs yet. Start one: tarantella scrape example.com, 
 
 StatusName = Literal["queued", "running", "paused", "completed", "partial", "failed", "cancelled"]
 StateName = Literal["pending", "done", "failed", "skipped"]
-Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Show so many at most.")]
+Limit = Annotated[
+    int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Show so many at most.")
+]
 
 app = typer.Typer(
-    rich_markup_mode=None, cls=Group, no_args_is_help=True, epilog=EXAMPLES, help="See, steer and delete runs."
+    rich_markup_mode=None,
+    cls=Group,
+    no_args_is_help=True,
+    epilog=EXAMPLES,
+    help="See, steer and delete runs.",
 )
 
 
@@ -39,7 +45,10 @@ app = typer.Typer(
 def list_(
     status: Annotated[
         StatusName | None,
-        typer.Option(metavar="STATUS", help="Only those that are queued, running, paused, completed, partial, failed or cancelled."),
+        typer.Option(
+            metavar="STATUS",
+            help="Only those that are queued, running, paused, completed, partial, failed or cancelled.",
+        ),
     ] = None,
     limit: Limit = 20,
     as_json: AsJson = False,
@@ -159,10 +168,12 @@ async def _events(opened: Opened, run: str, follow: bool, as_json: bool) -> None
 def pages(
     run: RunArgument,
     state: Annotated[
-        StateName | None, typer.Option(metavar="STATE", help="Only those that are pending, done, failed or skipped.")
+        StateName | None,
+        typer.Option(metavar="STATE", help="Only those that are pending, done, failed or skipped."),
     ] = None,
     reason: Annotated[
-        str | None, typer.Option(metavar="REASON", help="Only those with this reason, as in not_found or robots.")
+        str | None,
+        typer.Option(metavar="REASON", help="Only those with this reason, as in not_found or robots."),
     ] = None,
     limit: Limit = 100,
     as_json: AsJson = False,
@@ -198,7 +209,9 @@ def pages(
 @app.command(cls=Command)
 def explain(
     run: RunArgument,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)
+    ],
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,

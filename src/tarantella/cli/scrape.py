@@ -55,7 +55,10 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command(cls=Command, epilog=EXAMPLES, no_args_is_help=True)
 def scrape(
     urls: Annotated[
-        list[str] | None, typer.Argument(metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False)
+        list[str] | None,
+        typer.Argument(
+            metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False
+        ),
     ] = None,
     urls_file: Annotated[
         str | None,
@@ -68,7 +71,9 @@ def scrape(
     depth: Annotated[
         str,
         typer.Option(
-            metavar="N|all", help="1 is the page itself, 2 adds the pages it links to, and so on.", rich_help_panel=WHAT
+            metavar="N|all",
+            help="1 is the page itself, 2 adds the pages it links to, and so on.",
+            rich_help_panel=WHAT,
         ),
     ] = "1",
     max_pages: Annotated[
@@ -84,36 +89,55 @@ def scrape(
     ] = "host",
     include: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT),
+        typer.Option(
+            metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT
+        ),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT),
+        typer.Option(
+            metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT
+        ),
     ] = None,
     concurrency: Annotated[
-        int | None, typer.Option(metavar="N", help="Requests in flight at the same time.", rich_help_panel=PACE)
+        int | None,
+        typer.Option(metavar="N", help="Requests in flight at the same time.", rich_help_panel=PACE),
     ] = None,
     per_host: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE),
+        typer.Option(
+            metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE
+        ),
     ] = None,
     delay: Annotated[
         float,
-        typer.Option(metavar="SECONDS", help="Pause between two requests to one host.", show_default="0", rich_help_panel=PACE),
+        typer.Option(
+            metavar="SECONDS",
+            help="Pause between two requests to one host.",
+            show_default="0",
+            rich_help_panel=PACE,
+        ),
     ] = 0.0,
     timeout_minutes: Annotated[
         float | None,
-        typer.Option(metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE),
+        typer.Option(
+            metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE
+        ),
     ] = None,
     timeout_seconds: Annotated[
         float | None,
         typer.Option(
-            metavar="SECONDS", help="The same in seconds; both are added.", show_default="never", rich_help_panel=PACE
+            metavar="SECONDS",
+            help="The same in seconds; both are added.",
+            show_default="never",
+            rich_help_panel=PACE,
         ),
     ] = None,
     attempts: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE),
+        typer.Option(
+            metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE
+        ),
     ] = None,
     backoff: Annotated[
         float,
@@ -125,7 +149,10 @@ def scrape(
         ),
     ] = 10.0,
     ignore_robots: Annotated[
-        bool, typer.Option("--ignore-robots", help="Fetch what robots.txt asks crawlers to leave.", rich_help_panel=IDENTITY)
+        bool,
+        typer.Option(
+            "--ignore-robots", help="Fetch what robots.txt asks crawlers to leave.", rich_help_panel=IDENTITY
+        ),
     ] = False,
     user_agent: Annotated[
         str | None, typer.Option(metavar="TEXT", help="How we introduce ourselves.", rich_help_panel=IDENTITY)
@@ -133,12 +160,18 @@ def scrape(
     header: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="'NAME: VALUE'", help="Send this header to the hosts of the start addresses.", rich_help_panel=IDENTITY
+            metavar="'NAME: VALUE'",
+            help="Send this header to the hosts of the start addresses.",
+            rich_help_panel=IDENTITY,
         ),
     ] = None,
     cookies_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Cookies to send: a cookies.txt in Netscape format.", rich_help_panel=IDENTITY),
+        typer.Option(
+            metavar="FILE",
+            help="Cookies to send: a cookies.txt in Netscape format.",
+            rich_help_panel=IDENTITY,
+        ),
     ] = None,
     proxy: Annotated[
         str | None,
@@ -150,17 +183,23 @@ def scrape(
     ] = None,
     ca_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY),
+        typer.Option(
+            metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY
+        ),
     ] = None,
     allow_network: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="CIDR", help="Allow a private network, as in 10.0.0.0/8 or 127.0.0.1.", rich_help_panel=IDENTITY
+            metavar="CIDR",
+            help="Allow a private network, as in 10.0.0.0/8 or 127.0.0.1.",
+            rich_help_panel=IDENTITY,
         ),
     ] = None,
     text: Annotated[
         TextMode,
-        typer.Option(metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP),
+        typer.Option(
+            metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP
+        ),
     ] = "fast",
     field: Annotated[
         list[str] | None,
@@ -171,7 +210,10 @@ def scrape(
         ),
     ] = None,
     keep_bodies: Annotated[
-        bool, typer.Option("--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP)
+        bool,
+        typer.Option(
+            "--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP
+        ),
     ] = False,
     format_: RecordFormat = None,
     output: Output = None,
@@ -215,10 +257,15 @@ def scrape(
     from tarantella.services.export import target_of
 
     if not urls and urls_file is None:
-        raise InvalidInput("There is no address to start from.", remedy="Give one, or --urls-file.", field="urls")
+        raise InvalidInput(
+            "There is no address to start from.", remedy="Give one, or --urls-file.", field="urls"
+        )
     for url in urls or ():
         start_url(url)
-    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella:
+    with (
+        Signals() as signals,
+        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella,
+    ):
         settings = tarantella.app.settings
         spec = Spec(
             depth=inputs.depth_of(depth),

@@ -21,7 +21,7 @@ class Signals(AbstractContextManager["Signals"]):
 
     def __init__(self) -> None:
         self.asked = False
-        self._stop: Callable[[], None] | None = None
+        self._stop: Callable[[], object] | None = None
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -29,11 +29,13 @@ class Signals(AbstractContextManager["Signals"]):
             self._previous[number] = signal.signal(number, self._on_signal)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for number, handler in self._previous.items():
             signal.signal(number, handler)
 
-    def on_first(self, stop: Callable[[], None]) -> None:
+    def on_first(self, stop: Callable[[], object]) -> None:
         """What a clean stop means from now on; at once if it has been asked for."""
         self._stop = stop
         if self.asked:

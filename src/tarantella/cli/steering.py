@@ -95,11 +95,16 @@ def retry_failed(
     return _go_on(asked, revive, data_dir, quiet=quiet, verbose=verbose, log_file=log_file)
 
 
-def _go_on(asked: Asked, revive: Revive, data_dir: Path | None, *, quiet: bool, verbose: int, log_file: Path | None) -> int:
+def _go_on(
+    asked: Asked, revive: Revive, data_dir: Path | None, *, quiet: bool, verbose: int, log_file: Path | None
+) -> int:
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
 
-    with Signals() as signals, opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella:
+    with (
+        Signals() as signals,
+        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella,
+    ):
         return run_async(_work_again(tarantella, signals, asked, revive))
 
 
@@ -154,7 +159,9 @@ def _steer(
         if as_json:
             tarantella.terminal.show_json(run_json(found))
         elif found.wanted == "pause" and found.status != "paused":
-            tarantella.terminal.say(f"Run {words.short_id(found.id)} pauses as soon as its pages in flight are done.")
+            tarantella.terminal.say(
+                f"Run {words.short_id(found.id)} pauses as soon as its pages in flight are done."
+            )
         else:
             tarantella.terminal.say(f"Run {words.short_id(found.id)} is {found.status.value}.")
     return 0
@@ -196,7 +203,9 @@ async def _deletable(opened: Opened, text: str) -> tuple[Any, int]:
     run_id = await find(opened, text)
     run = await runs.get(opened.app, run_id)
     if not run.is_over:
-        raise Conflict(f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first.")
+        raise Conflict(
+            f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first."
+        )
     return run, (await runs.disk_sizes(opened.app, [run_id]))[run_id]
 
 

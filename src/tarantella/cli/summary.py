@@ -79,7 +79,11 @@ def _verdict(summary: Summary) -> Text:
 
 def _numbers(summary: Summary) -> Iterator[str]:
     counts = summary.run.counts
-    parts = [f"{words.count(counts.done)} done", f"{words.count(counts.failed)} failed", f"{words.count(counts.skipped)} skipped"]
+    parts = [
+        f"{words.count(counts.done)} done",
+        f"{words.count(counts.failed)} failed",
+        f"{words.count(counts.skipped)} skipped",
+    ]
     if counts.pending:
         parts.append(f"{words.count(counts.pending)} pending")
     yield f"pages     {words.count(counts.total)} = {' + '.join(parts)}"
@@ -191,4 +195,6 @@ def summary_json(summary: Summary, exit_code: int) -> dict[str, Any]:
 
 
 def reasons_json(troubles: Sequence[Mapping[str, Any]], state: str) -> dict[str, int]:
-    return {trouble["reason"] or "unknown": trouble["count"] for trouble in troubles if trouble["state"] == state}
+    return {
+        trouble["reason"] or "unknown": trouble["count"] for trouble in troubles if trouble["state"] == state
+    }

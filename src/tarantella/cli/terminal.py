@@ -15,7 +15,9 @@ from rich.table import Table
 # A pipe has no width: lines are as long as what they say.
 UNLIMITED = 100_000
 
-_TYPOGRAPHY = str.maketrans({"…": "...", "–": "-", "—": "-", "→": "->", "·": "|", "’": "'", "“": '"', "”": '"', "█": "#", "░": "."})
+_TYPOGRAPHY = str.maketrans(
+    {"…": "...", "–": "-", "—": "-", "→": "->", "·": "|", "’": "'", "“": '"', "”": '"', "█": "#", "░": "."}
+)
 
 
 class AsciiStream(TextIOBase):
@@ -94,13 +96,20 @@ def open_terminal(*, quiet: bool = False) -> Terminal:
 
 def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:
     """A table without lines around it; only the flexible column gives way when the room is too narrow."""
-    table = Table(box=None, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold", show_header=any(columns))
+    table = Table(
+        box=None,
+        pad_edge=False,
+        show_edge=False,
+        padding=(0, 2, 0, 0),
+        header_style="bold",
+        show_header=any(columns),
+    )
     for number, name in enumerate(columns):
         table.add_column(
             name,
             justify="right" if number in right else "left",
             no_wrap=number != flexible,
-            overflow="fold" if number == flexible else "ignore",
+            overflow="fold",
         )
     return table
 
@@ -117,5 +126,7 @@ def _shows_unicode(stream: TextIO) -> bool:
 def _asked_for_ascii() -> bool:
     # In the C locale Python speaks UTF-8 all the same, and says so by setting LC_CTYPE: that was not the user.
     characters = os.environ.get("LC_CTYPE", "")
-    chosen = os.environ.get("LC_ALL") or (characters if characters != "C.UTF-8" else "") or os.environ.get("LANG")
+    chosen = (
+        os.environ.get("LC_ALL") or (characters if characters != "C.UTF-8" else "") or os.environ.get("LANG")
+    )
     return chosen in ("C", "POSIX")

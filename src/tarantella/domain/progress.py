@@ -32,7 +32,7 @@ class Speedometer:
         """The pace after this look. `now` is any clock that only goes forward."""
         ended = counts.total - counts.pending
         # A run of which nothing has ended yet has only just been given its first pages.
-        if counts.total > self._seen[-1][2] if self._seen else not ended:
+        if (counts.total > self._seen[-1][2]) if self._seen else not ended:
             self._grew_at = now
         discovering = self._grew_at is not None and now - self._grew_at <= STILL_FINDING
         self._seen.append((now, ended, counts.total))

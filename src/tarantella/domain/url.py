@@ -32,6 +32,8 @@ _USERINFO = re.compile(r"(?<=//)[^/?#\s]+@")
 _PARAMETER = re.compile(r"[?&#]([^=&#?]*)=")
 _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _HOST_AND_PORT = re.compile(r"^[^/?#@]+:\d{1,5}(?:[/?#]|$)")
+# What looks like a host with a port and is none: tel:5551234, javascript:0.
+_OTHER_SCHEME = re.compile(r"^(?:about|blob|data|file|ftp|gopher|javascript|mailto|tel|wss?):", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -107,7 +109,7 @@ def start_url(text: str) -> Url:
         raise Unfetchable("malformed", "An empty address can't be fetched.", remedy="Give one like https://example.com/.")
     if _CONTROL.search(text):
         raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
-    if not _HAS_SCHEME.match(text) or _HOST_AND_PORT.match(text):
+    if not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text)):
         text = f"https://{text}"
     if _parse(text).username or _parse(text).password:
         raise Unfetchable(

@@ -72,7 +72,9 @@ def _set_somewhere() -> tuple[dict[str, tuple[str, Any]], TarantellaError | None
         try:
             values = source(Settings)()
         except (ValueError, OSError) as error:
-            trouble = trouble or InvalidInput(f"The settings in {origin} can't be read: {error}.", remedy="Mend them, or remove them.")
+            trouble = trouble or InvalidInput(
+                f"The settings in {origin} can't be read: {error}.", remedy="Mend them, or remove them."
+            )
             continue
         for name, value in _by_field(values):
             found.setdefault(name, (origin, value))

@@ -103,7 +103,9 @@ def _libraries() -> Iterator[Check]:
 def _sqlite() -> Iterator[Check]:
     version = sqlite3.sqlite_version_info
     if version < OLDEST_SQLITE:
-        yield Check("SQLite", Health.FAIL, sqlite3.sqlite_version, "Use a Python that brings SQLite 3.35 or newer.")
+        yield Check(
+            "SQLite", Health.FAIL, sqlite3.sqlite_version, "Use a Python that brings SQLite 3.35 or newer."
+        )
     elif version < SOUND_SQLITE:
         yield Check(
             "SQLite",
@@ -131,7 +133,9 @@ def _clock() -> Iterator[Check]:
     now = time.time()
     told = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < EARLIEST_NOW:
-        yield Check("clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine.")
+        yield Check(
+            "clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine."
+        )
     else:
         yield Check("clock", Health.OK, told)
 
@@ -139,9 +143,15 @@ def _clock() -> Iterator[Check]:
 def _folder(folder: Path) -> Iterator[Check]:
     """Whether the data directory can be written, or made, and how much room there is."""
     there = folder.exists()
-    standing = folder.absolute() if there else next(parent for parent in folder.absolute().parents if parent.exists())
+    standing = (
+        folder.absolute()
+        if there
+        else next(parent for parent in folder.absolute().parents if parent.exists())
+    )
     if there and not folder.is_dir():
-        yield Check("data directory", Health.FAIL, f"{folder} is not a folder", "Choose another with --data-dir.")
+        yield Check(
+            "data directory", Health.FAIL, f"{folder} is not a folder", "Choose another with --data-dir."
+        )
         return
     try:
         with TemporaryFile(dir=standing):
@@ -154,13 +164,19 @@ def _folder(folder: Path) -> Iterator[Check]:
             "Choose another with --data-dir or TARANTELLA_DATA_DIR, or become its owner.",
         )
         return
-    yield Check("data directory", Health.OK, f"{folder.absolute()} {'is writable' if there else 'will be made when it is needed'}")
+    yield Check(
+        "data directory",
+        Health.OK,
+        f"{folder.absolute()} {'is writable' if there else 'will be made when it is needed'}",
+    )
     free = shutil.disk_usage(standing).free
     told = f"{free / 1e9:.1f} GB free"
     if free < LEAST_DISK:
         yield Check("disk", Health.FAIL, told, "Free some space: without it no result can be stored.")
     elif free < LITTLE_DISK:
-        yield Check("disk", Health.WARN, told, "A large crawl may not fit; `tarantella runs delete` frees space.")
+        yield Check(
+            "disk", Health.WARN, told, "A large crawl may not fit; `tarantella runs delete` frees space."
+        )
     else:
         yield Check("disk", Health.OK, told)
 
@@ -171,25 +187,48 @@ def _database(path: Path) -> Iterator[Check]:
         yield Check("database", Health.OK, "none yet; the first run makes it")
         return
     if not os.access(path, os.R_OK | os.W_OK):
-        yield Check("database", Health.FAIL, f"{path} can't be read and written", "Become the owner of it, or use another --data-dir.")
+        yield Check(
+            "database",
+            Health.FAIL,
+            f"{path} can't be read and written",
+            "Become the owner of it, or use another --data-dir.",
+        )
         return
     try:
-        with closing(sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)) as connection:
+        with closing(
+            sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)
+        ) as connection:
             found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             verdict = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
     except sqlite3.Error as error:
-        yield Check("database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir.")
+        yield Check(
+            "database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir."
+        )
         return
     version = str(found[0]) if found else "none"
     if version in schema.KNOWN:
         newest = version == schema.HEAD
-        yield Check("schema", Health.OK, version if newest else f"{version}; the next command brings it to {schema.HEAD}")
+        yield Check(
+            "schema",
+            Health.OK,
+            version if newest else f"{version}; the next command brings it to {schema.HEAD}",
+        )
     else:
-        yield Check("schema", Health.FAIL, f"{version}; this Tarantella knows {schema.HEAD} at most", "Upgrade Tarantella.")
+        yield Check(
+            "schema",
+            Health.FAIL,
+            f"{version}; this Tarantella knows {schema.HEAD} at most",
+            "Upgrade Tarantella.",
+        )
     if verdict == ["ok"]:
         yield Check("database", Health.OK, f"sound, {path.stat().st_size / 1e6:.1f} MB")
     else:
-        yield Check("database", Health.FAIL, f"damaged: {'; '.join(verdict)}", "Restore it from a copy, or export what can be read.")
+        yield Check(
+            "database",
+            Health.FAIL,
+            f"damaged: {'; '.join(verdict)}",
+            "Restore it from a copy, or export what can be read.",
+        )
 
 
 async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list[Check]:
@@ -209,9 +248,13 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list
         app.close()
     keepers = {worker["id"] for worker in alive}
     return [
-        _workers(dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)),
+        _workers(
+            dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)
+        ),
         _stuck("interrupted runs", [run.id for run in paused if run.reason == INTERRUPTED], "resume"),
-        _stuck("abandoned runs", [run.id for run in (*queued, *running) if run.keeper not in keepers], "resume"),
+        _stuck(
+            "abandoned runs", [run.id for run in (*queued, *running) if run.keeper not in keepers], "resume"
+        ),
         _order_of_time(newest[0].created_at if newest else 0.0),
     ]
 
@@ -219,22 +262,37 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list
 def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Check:
     if silent:
         pids = ", ".join(str(worker["pid"]) for worker in silent)
-        return Check("workers", Health.WARN, f"no sign of life from process {pids}", "If it is stopped or frozen, end it.")
+        return Check(
+            "workers",
+            Health.WARN,
+            f"no sign of life from process {pids}",
+            "If it is stopped or frozen, end it.",
+        )
     if dead:
-        return Check("workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again")
+        return Check(
+            "workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again"
+        )
     return Check("workers", Health.OK, f"{alive} alive")
 
 
 def _stuck(name: str, run_ids: list[str], verb: str) -> Check:
     if not run_ids:
         return Check(name, Health.OK, "none")
-    return Check(name, Health.WARN, f"{len(run_ids)} wait to be resumed", f"Go on: tarantella runs {verb} {run_ids[0][-12:]}")
+    return Check(
+        name,
+        Health.WARN,
+        f"{len(run_ids)} wait to be resumed",
+        f"Go on: tarantella runs {verb} {run_ids[0][-12:]}",
+    )
 
 
 def _order_of_time(newest: float) -> Check:
     ahead = newest - time.time()
     if ahead > CLOCK_MAY_LAG:
         return Check(
-            "time", Health.WARN, f"the newest run was made {ahead / 60:.0f} minutes in the future", "Set the clock of this machine."
+            "time",
+            Health.WARN,
+            f"the newest run was made {ahead / 60:.0f} minutes in the future",
+            "Set the clock of this machine.",
         )
     return Check("time", Health.OK, "runs and clock agree")

@@ -56,10 +56,14 @@ def target_of(
 def _stdout(format_: str, taken: bool) -> Target:
     if taken:
         raise InvalidInput(
-            "--json and `--output -` both want stdout.", remedy="Write the records to a file, or leave --json out.", field="output"
+            "--json and `--output -` both want stdout.",
+            remedy="Write the records to a file, or leave --json out.",
+            field="output",
         )
     if format_ == "db":
-        raise InvalidInput("A database can't be written to stdout.", remedy="Give a file with --output.", field="output")
+        raise InvalidInput(
+            "A database can't be written to stdout.", remedy="Give a file with --output.", field="output"
+        )
     return Target(format_, stdout=True)
 
 
@@ -67,11 +71,19 @@ def _check_path(path: Path, not_to: str | None) -> None:
     if path.is_dir() or not path.name:
         raise InvalidInput(f"{path} is a folder.", remedy="Give a file with --output.", field="output")
     if not path.absolute().parent.is_dir():
-        raise InvalidInput(f"There is no folder {path.parent}.", remedy="Make it first, or choose another --output.", field="output")
+        raise InvalidInput(
+            f"There is no folder {path.parent}.",
+            remedy="Make it first, or choose another --output.",
+            field="output",
+        )
     if not os.access(path.absolute().parent, os.W_OK):
-        raise InvalidInput(f"{path.parent} can't be written.", remedy="Choose another --output.", field="output")
+        raise InvalidInput(
+            f"{path.parent} can't be written.", remedy="Choose another --output.", field="output"
+        )
     if not_to is not None and path.exists() and Path(not_to).exists() and path.samefile(not_to):
-        raise InvalidInput(f"{path} has the addresses to start from.", remedy="Choose another --output.", field="output")
+        raise InvalidInput(
+            f"{path} has the addresses to start from.", remedy="Choose another --output.", field="output"
+        )
 
 
 def exports_of(app: App, run_id: str) -> list[Path]:
@@ -86,11 +98,14 @@ def default_path(app: App, run_id: str, format_: str) -> Path:
 def export(app: App, run_id: str, target: Target) -> Exported:
     """Write the records that there are."""
     import orjson, sys
+
     path = None if target.stdout else target.path or default_path(app, run_id, target.format)
-    if path: path.parent.mkdir(exist_ok=True, parents=True)
+    if path:
+        path.parent.mkdir(exist_ok=True, parents=True)
     n = 0
     f = path.open("wb") if path else sys.stdout.buffer
     for r in record_stream(app, run_id):
-        f.write(orjson.dumps(r) + b"\n"); n += 1
+        f.write(orjson.dumps(r) + b"\n")
+        n += 1
     f.flush()
     return Exported(target.format, path, n)

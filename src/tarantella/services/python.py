@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from concurrent.futures import Future
+from contextlib import aclosing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,12 +32,12 @@ class ScrapeFailed(TarantellaError):
     code = "scrape_failed"
 
 
-def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncIterator[Record]]:
+def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record, None]]:
     """The asynchronous way in, for an application that bootstrap opens."""
 
     async def scrape_async(
         urls: str | Sequence[str], *, data_dir: str | Path | None = None, fields: dict[str, str] | None = None, **options: Any
-    ) -> AsyncIterator[Record]:
+    ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
 
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`; fields are `{"name": "css@attr"}`.
@@ -45,42 +47,40 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncIterator[Record]]
         try:
             starts = [urls] if isinstance(urls, str) else list(urls)
             wanted = tuple(Field.parse(f"{name}={css}") for name, css in (fields or {}).items())
-            async for record in _records(app, Spec(fields=wanted, **_spec_values(app, options)), starts):
-                yield record
+            spec = Spec(fields=wanted, **_spec_values(app, options))
+            # Closed by hand: the run must have been let go of before the database is.
+            async with aclosing(_records(app, spec, starts)) as found:
+                async for record in found:
+                    yield record
         finally:
             app.close()
 
     return scrape_async
 
 
-def make_scrape(scrape_async: Callable[..., AsyncIterator[Record]]) -> Callable[..., Iterator[Record]]:
+def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Callable[..., Iterator[Record]]:
     """The ordinary way in: works wherever Python does, because it brings its own thread and event loop."""
 
     def scrape(urls: str | Sequence[str], **options: Any) -> Iterator[Record]:
         """Scrape and yield each record as soon as it is stored; see `scrape_async` for the options."""
         found: queue.Queue[Record | BaseException | None] = queue.Queue(maxsize=1_000)
-        enough = threading.Event()
+        stop: Future[Callable[[], None]] = Future()
 
         async def collect() -> None:
-            records_found = scrape_async(urls, **options)
-            async for record in records_found:
-                while not enough.is_set():
-                    try:
-                        found.put(record, timeout=POLL_SECONDS)
-                        break
-                    except queue.Full:
-                        continue
-                if enough.is_set():
-                    await records_found.aclose()  # type: ignore[attr-defined]
-                    return
+            stop.set_result(_canceller())
+            async with aclosing(scrape_async(urls, **options)) as records_found:
+                async for record in records_found:
+                    while not _put(found, record):
+                        await asyncio.sleep(POLL_SECONDS)
 
         def work() -> None:
+            ending: BaseException | None = None
             try:
                 asyncio.run(collect())
             except BaseException as error:
-                found.put(error)
-            else:
-                found.put(None)
+                ending = error
+            while not _put(found, ending):
+                found.get_nowait()  # nobody reads any more
 
         thread = threading.Thread(target=work, name="tarantella-scrape", daemon=True)
         thread.start()
@@ -90,10 +90,30 @@ def make_scrape(scrape_async: Callable[..., AsyncIterator[Record]]) -> Callable[
                     raise item
                 yield item
         finally:
-            enough.set()
+            stop.result()()
             thread.join()
 
     return scrape
+
+
+def _canceller() -> Callable[[], None]:
+    """A way for another thread to cancel the task that calls this; its clean-up lets go of the run."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+
+    def cancel() -> None:
+        with suppress(RuntimeError):  # the loop has ended already
+            loop.call_soon_threadsafe(task.cancel)
+
+    return cancel
+
+
+def _put(found: queue.Queue[Record | BaseException | None], item: Record | BaseException | None) -> bool:
+    try:
+        found.put_nowait(item)
+    except queue.Full:
+        return False
+    return True
 
 
 def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
@@ -111,7 +131,7 @@ def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
     return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
 
 
-async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncIterator[Record]:
+async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[Record, None]:
     run_id = new_id()
     interrupt = Interrupt()
 

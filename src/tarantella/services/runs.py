@@ -15,8 +15,29 @@ from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.services.app import App
 from tarantella.store import closing, events, pages, records, runs, workers
-from tarantella.store.runs import Run as Run
+from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
+
+__all__ = [
+    "Run",
+    "cancel",
+    "delete",
+    "disk_sizes",
+    "event_list",
+    "explain",
+    "field_names",
+    "find",
+    "get",
+    "listed",
+    "page_list",
+    "pause",
+    "reap",
+    "record_stream",
+    "resume",
+    "retry_failed",
+    "troubles",
+    "workers_alive",
+]
 
 USER = "paused by the user"
 
