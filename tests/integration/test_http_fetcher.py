@@ -214,6 +214,25 @@ def test_a_name_that_moves_into_a_private_network_is_denied_from_then_on(
     tell(story, Guard(dns=Dns(lambda host: next(answers), ttl=0.0)))
 
 
+def test_a_name_that_moves_is_followed_to_its_new_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarantella.fetchers.clients.RECHECK_SECONDS", 0.0)
+    answers = iter((["127.0.0.1"], ["127.0.0.5"]))
+
+    async def story(the: Setting) -> None:
+        seen = []
+
+        async def handler(call: Call) -> Reply:
+            seen.append(call.writer.get_extra_info("sockname")[0])
+            return ok()
+
+        the.site.routes["/page"] = handler
+        await the.get("/page", host="moving.test")
+        await the.get("/page", host="moving.test")
+        assert seen == ["127.0.0.1", "127.0.0.5"]
+
+    tell(story, Guard(dns=Dns(lambda host: next(answers), ttl=0.0)))
+
+
 def test_a_second_address_is_tried_when_the_first_refuses() -> None:
     async def story(the: Setting) -> None:
         assert (await the.get("/ok", host="two.test")).status == 200

@@ -111,7 +111,7 @@ def test_what_a_host_has_no_right_to_set_is_ignored() -> None:
     page, jar = resolve("http://www.example.com/"), Collected()
     jar.take(page, [Cookie("a", "1", domain="other.com"), Cookie("b", "1", domain="shop.example.com")], NOW)
     jar.take(page, [Cookie("c", "1", secure=True), Cookie("d", "x" * 5000), Cookie("e", "né")], NOW)
-    assert matching(page, jar) == {}
+    assert matching(resolve("https://www.example.com/"), jar) == {}
     jar.take(page, [Cookie("ok", "1", domain="example.com")], NOW)
     assert matching(page, jar) == {"ok": "1"}
     assert matching(resolve("http://example.com/"), jar) == {}

@@ -80,12 +80,15 @@ def test_rules_are_obeyed_and_sitemaps_told() -> None:
 
 
 def test_a_group_that_names_us_counts_more_than_the_one_for_all() -> None:
-    rules = RobotsRules(
-        "User-agent: *\nDisallow: /\n\nUser-agent: tarantella\nAllow: /\n\nUser-agent: web\nDisallow: /\n"
-    )
+    rules = RobotsRules("User-agent: *\nDisallow: /\n\nUser-agent: tarantella\nAllow: /\n")
     assert allows(rules, "/page")
     assert not allows(rules, "/page", "SomeoneElse/1.0")
     assert allows(rules, "/page", "Mozilla/5.0 (compatible; Tarantella/1.0)")
+
+
+def test_a_group_that_names_a_word_of_our_description_does_not_mean_us() -> None:
+    assert "web" in UA
+    assert allows(RobotsRules("User-agent: web\nDisallow: /\n"), "/page")
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 410, 451])
@@ -257,7 +260,7 @@ def test_a_redirect_to_where_we_don_t_go_is_as_good_as_no_file(to: str) -> None:
 
 def test_of_a_large_file_the_beginning_counts_and_half_a_line_does_not() -> None:
     start = "User-agent: *\nDisallow: /private\n"
-    filler = "# nothing to see here\n" * ((MAX_BYTES - len(start)) // 22)
+    filler = "# nothing to see here\n" * ((MAX_BYTES - len(start)) // 22 - 1)
     rest = MAX_BYTES - len(start) - len(filler)
     # The limit falls right behind the slash: cut there, the rule would forbid everything.
     padding = "#" * (rest - len("\nDisallow: /"))

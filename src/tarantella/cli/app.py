@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tarantella.cli import config, demo, doctor, engine, export, scrape, steering
+from tarantella.cli import config, demo, doctor, engine, export, runs, scrape, steering
 from tarantella.cli.command import Group, complain
 
 PROGRAM = "tarantella"
@@ -42,7 +42,8 @@ app = typer.Typer(
 )
 for noun in (scrape, demo, export, doctor, engine):
     app.registered_commands += noun.app.registered_commands
-app.add_typer(steering.app, name="runs")
+runs.app.registered_commands += steering.app.registered_commands
+app.add_typer(runs.app, name="runs")
 app.add_typer(config.app, name="config")
 
 

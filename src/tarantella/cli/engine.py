@@ -75,6 +75,6 @@ async def _taste() -> None:
 
 
 def leave_signals_to_the_parent() -> None:
-    """Ctrl-C reaches every process of a terminal; the one that was typed decides, and ends us by closing our input."""
+    """Ctrl-C reaches all processes of a terminal; the first of them decides, and closes our input."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)

@@ -99,7 +99,6 @@ def run_lines(
     run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]
 ) -> Iterator[Text]:
     """All about one run."""
-    counts = run.counts
     yield Text.assemble("Run ", (run.id, "bold"))
     yield _fact(
         "status",
@@ -111,8 +110,7 @@ def run_lines(
         yield _fact("start" if number == 0 else "", words.clean(url))
     if len(run.roots) > 5:
         yield _fact("", f"and {words.count(len(run.roots) - 5)} more")
-    parts = f"{words.count(counts.done)} done + {words.count(counts.failed)} failed + {words.count(counts.skipped)} skipped"
-    yield _fact("pages", f"{words.count(counts.total)} = {parts} + {words.count(counts.pending)} pending")
+    yield _fact("pages", words.sum_of(run.counts))
     yield _fact("records", words.count(run.records))
     yield _fact("requests", f"{words.count(run.requests)}, {words.size(run.bytes)}")
     yield _fact("created", words.when(run.created_at))

@@ -49,16 +49,16 @@ def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _introduction() -> Iterator[str]:
-    yield "Data goes to stdout, progress and logs go to stderr. `--help` works everywhere; `tarantella --version` tells the"
-    yield "version; `tarantella --install-completion` teaches your shell to complete commands and options."
+    yield "Data goes to stdout, progress and logs go to stderr. `--help` works everywhere, `tarantella --version`"
+    yield "tells the version, and `tarantella --install-completion` teaches your shell the commands and options."
     yield ""
     yield "| exit code | means |"
     yield "|---|---|"
     yield from (f"| {code} | {_cell(meaning)} |" for code, meaning in exits.MEANINGS.items())
     yield ""
-    yield "Where a default is a [setting](settings.md), it is the built-in one that stands here. `RUN` is the id of a run,"
-    yield "the beginning or the end of it, or `latest`. `NO_COLOR`, `TERM=dumb` and `LANG=C` are honoured; a terminal gets"
-    yield "live progress, everything else gets a line now and then."
+    yield "Where a default is a [setting](settings.md), the built-in one stands here. `RUN` is the id of a run, the"
+    yield "beginning or the end of it, or `latest`. `NO_COLOR`, `TERM=dumb` and `LANG=C` are honoured; a terminal"
+    yield "gets live progress, everything else gets a line now and then."
     yield ""
 
 
@@ -79,7 +79,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
     for option in options(command):
         default = default_of(option, defaults.BUILT_IN)
         repeated = " Can be given more than once." if option.multiple else ""
-        yield f"| `{_cell(spelling(option))}` | {_cell(default or '')} | {_cell(option.help or '')}{repeated} |"
+        told = f"{option.help}{repeated}"
+        yield f"| `{_cell(spelling(option))}` | {_cell(default or '')} | {_cell(told)} |"
     yield ""
     if command.epilog:
         yield "```"
@@ -98,8 +99,8 @@ def settings_reference() -> str:
         "",
         WRITTEN_BY,
         "",
-        "What is set once for all commands. An option on the command line comes first, then the environment, then `.env`,",
-        f"then `{TOML_FILE}` in the current folder. `tarantella config show` tells what is in force, and why.",
+        "What is set once for all commands. An option on the command line comes first, then the environment,",
+        f"then `.env`, then `{TOML_FILE}` in the current folder. `tarantella config show` tells what is in force.",
         "",
         "```toml",
         f"# {TOML_FILE}",

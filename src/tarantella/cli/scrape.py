@@ -64,7 +64,7 @@ def scrape(
         str | None,
         typer.Option(
             metavar="FILE|-",
-            help="Addresses to start from, one a line; `-` is stdin. Blank lines and lines with # are ignored.",
+            help="Addresses to start from, one a line; `-` is stdin. Blanks and # lines are ignored.",
             rich_help_panel=WHAT,
         ),
     ] = None,
@@ -83,7 +83,7 @@ def scrape(
         Scope,
         typer.Option(
             metavar="host|domain|path|any",
-            help="Which links belong to the run: of the same host, the same registered domain, below the same folder, or any.",
+            help="Which links belong to the run: same host, same registered domain, same folder, any.",
             rich_help_panel=WHAT,
         ),
     ] = "host",
@@ -151,7 +151,7 @@ def scrape(
     ignore_robots: Annotated[
         bool,
         typer.Option(
-            "--ignore-robots", help="Fetch what robots.txt asks crawlers to leave.", rich_help_panel=IDENTITY
+            "--ignore-robots", help="Fetch what robots.txt asks us to leave.", rich_help_panel=IDENTITY
         ),
     ] = False,
     user_agent: Annotated[
@@ -243,7 +243,7 @@ def scrape(
 ) -> int:
     """Fetch pages, follow their links, and write what was found.
 
-    Each page becomes one record. The run can be interrupted with Ctrl-C and goes on with `tarantella runs resume`.
+    Each page becomes one record. After Ctrl-C the run goes on with `tarantella runs resume`.
     """
     from tarantella.cli import inputs
     from tarantella.cli.foreground import Ending

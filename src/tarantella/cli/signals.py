@@ -17,7 +17,7 @@ SHOW_CURSOR = "\x1b[?25h"
 
 
 class Signals(AbstractContextManager["Signals"]):
-    """Listens for as long as the block runs. Handlers of Python, not of the loop: they work while the loop is busy."""
+    """Listens while the block runs, with handlers that work even when the event loop is busy."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -50,7 +50,7 @@ class Signals(AbstractContextManager["Signals"]):
 
 
 def leave_at_once() -> None:
-    """End without another word, with the terminal as we found it. What is stored stays; the rest is fetched again."""
+    """End without another word, with the terminal as we found it. What is stored stays stored."""
     if sys.stderr.isatty():
         os.write(sys.stderr.fileno(), f"{SHOW_CURSOR}\n".encode())
     os._exit(exits.INTERRUPTED)

@@ -25,12 +25,14 @@ from tarantella.cli.options import (
     RunArgument,
     Verbose,
 )
-from tarantella.cli.runs import app, find
+from tarantella.cli.runs import find
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
     from tarantella.cli.signals import Signals
     from tarantella.services.app import App
+
+app = typer.Typer(rich_markup_mode=None)
 
 Revive = Callable[["App", str, str], Awaitable[object]]  # (app, run id, keeper's id): makes the run go on
 
@@ -203,9 +205,8 @@ async def _deletable(opened: Opened, text: str) -> tuple[Any, int]:
     run_id = await find(opened, text)
     run = await runs.get(opened.app, run_id)
     if not run.is_over:
-        raise Conflict(
-            f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first."
-        )
+        remedy = f"`tarantella runs cancel {run_id}` ends it first."
+        raise Conflict(f"The run is still {run.status}.", remedy=remedy)
     return run, (await runs.disk_sizes(opened.app, [run_id]))[run_id]
 
 

@@ -45,7 +45,11 @@ def _followed(attempt: Mapping[str, Any]) -> str:
     if attempt["failure"]:
         reason = in_words("failed", attempt["failure"])
         detail = f" ({words.clean(attempt['detail'])})" if attempt["detail"] else ""
-        return f"{reason[:1].upper()}{reason[1:]}: {attempt['failure']}{detail}. Decided: {words.clean(attempt['decision'])}."
+        return f"{reason[:1].upper()}{reason[1:]}: {attempt['failure']}{detail}. {_decided(attempt)}"
+    return _decided(attempt)
+
+
+def _decided(attempt: Mapping[str, Any]) -> str:
     return f"Decided: {words.clean(attempt['decision'])}."
 
 

@@ -78,15 +78,7 @@ def _verdict(summary: Summary) -> Text:
 
 
 def _numbers(summary: Summary) -> Iterator[str]:
-    counts = summary.run.counts
-    parts = [
-        f"{words.count(counts.done)} done",
-        f"{words.count(counts.failed)} failed",
-        f"{words.count(counts.skipped)} skipped",
-    ]
-    if counts.pending:
-        parts.append(f"{words.count(counts.pending)} pending")
-    yield f"pages     {words.count(counts.total)} = {' + '.join(parts)}"
+    yield f"pages     {words.sum_of(summary.run.counts)}"
     speed = summary.ended / summary.elapsed if summary.elapsed > 0 else 0.0
     yield f"time      {words.duration(summary.elapsed)}, {words.rate(speed)}"
     yield f"requests  {words.count(summary.run.requests)}, {words.size(summary.run.bytes)}"

@@ -6,6 +6,7 @@ import re
 from datetime import UTC, datetime
 from math import ceil
 
+from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
 
 SHORT_ID = 12
@@ -19,6 +20,18 @@ def count(number: int, noun: str = "") -> str:
     if not noun:
         return f"{number:,}"
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def sum_of(counts: Counts) -> str:
+    """`5 = 3 done + 1 failed + 1 skipped`: what becomes of pages, and that none is missing."""
+    parts = {
+        "done": counts.done,
+        "failed": counts.failed,
+        "skipped": counts.skipped,
+        "pending": counts.pending,
+    }
+    told = [f"{number:,} {name}" for name, number in parts.items() if number or name != "pending"]
+    return f"{counts.total:,} = {' + '.join(told)}"
 
 
 def size(number: float) -> str:

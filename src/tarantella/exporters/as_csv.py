@@ -5,23 +5,23 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any, BinaryIO
+from typing import Any
 
 from tarantella.exporters.columns import BASIC, DATA, field_columns
-from tarantella.exporters.contract import Record
+from tarantella.exporters.contract import Output, Record
 from tarantella.exporters.values import to_cell
 
-# Spreadsheets take such a cell for a formula; some of them skip blanks before it, or know the wide forms of the signs.
+# What spreadsheets take for a formula; some skip blanks before it, some know the wide forms of the signs.
 _FORMULA = re.compile(r"\s*[=+\-@＝＋－＠]|[\t\r\n]")
 
 
 class CsvExporter:
-    """A text that begins like a formula gets an apostrophe before it; numbers are numbers, nested values JSON."""
+    """A text that begins like a formula gets an apostrophe before it; nested values are JSON."""
 
     extension = "csv"
     needs_file = False
 
-    def write(self, records: Iterable[Record], fields: Sequence[str], out: BinaryIO) -> int:
+    def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
         writer = csv.writer(_Utf8(out), lineterminator="\r\n")
         writer.writerow([*BASIC, DATA, *map(_cell, field_columns(fields).values())])
         count = 0
@@ -38,7 +38,7 @@ class CsvExporter:
 class _Utf8:
     """Lets the csv module, which writes text, write to a file of bytes."""
 
-    def __init__(self, out: BinaryIO) -> None:
+    def __init__(self, out: Output) -> None:
         self._out = out
 
     def write(self, text: str) -> int:

@@ -1,15 +1,14 @@
-"""A SQLite file with one table, `records`: a column for each value, and the whole record as JSON beside them."""
+"""A SQLite file with one table, `records`: a column for each value, and the whole record as JSON."""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import BinaryIO
 
 from tarantella.domain.errors import InvalidInput, StoreError
 from tarantella.exporters.columns import BASIC, DATA, field_columns
-from tarantella.exporters.contract import Record
+from tarantella.exporters.contract import Output, Record
 from tarantella.exporters.values import Cell, to_cell, to_json
 
 _MOST_COLUMNS = 2_000
@@ -19,7 +18,7 @@ class DbExporter:
     extension = "db"
     needs_file = True
 
-    def write(self, records: Iterable[Record], fields: Sequence[str], out: BinaryIO) -> int:
+    def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
         columns = {**BASIC, **dict.fromkeys(field_columns(fields).values(), "TEXT"), DATA: "TEXT"}
         if len(columns) > _MOST_COLUMNS:
             raise InvalidInput(
@@ -32,7 +31,8 @@ class DbExporter:
                 return _fill(database, columns, _rows(records, fields))
         except sqlite3.Error as error:
             raise StoreError(
-                f"SQLite could not write the export: {error}.", remedy="See whether the disk is full; nothing was replaced."
+                f"SQLite could not write the export: {error}.",
+                remedy="See whether the disk is full; nothing was replaced.",
             ) from error
 
 
@@ -41,9 +41,11 @@ def _fill(database: sqlite3.Connection, columns: Mapping[str, str], rows: Iterab
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")
-    database.execute(f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}' for name, kind in columns.items())})")
+    database.execute(
+        f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}' for name, kind in columns.items())})"
+    )
     places = ", ".join("?" * len(columns))
-    count = database.executemany(f"INSERT INTO records VALUES ({places})", rows).rowcount  # noqa: S608
+    count = database.executemany(f"INSERT INTO records VALUES ({places})", rows).rowcount
     database.execute("COMMIT")
     return max(0, count)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import BinaryIO
 
-from tarantella.exporters.contract import Record
+from tarantella.exporters.contract import Output, Record
 from tarantella.exporters.values import to_json
 
 
@@ -13,7 +12,7 @@ class JsonLinesExporter:
     extension = "jsonl"
     needs_file = False
 
-    def write(self, records: Iterable[Record], fields: Sequence[str], out: BinaryIO) -> int:  # noqa: ARG002
+    def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
         count = 0
         for record in records:
             out.write(to_json(record) + b"\n")

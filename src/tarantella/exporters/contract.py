@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, BinaryIO, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Record: TypeAlias = Mapping[str, Any]
 
 
-class Exporter(Protocol):
-    """Writes records one after the other, never holding more than a few; says how many there were."""
+class Output(Protocol):
+    """Where an export goes: an open file, or something that is written to like one."""
 
-    # How names of such files end, without the dot.
+    @property
+    def name(self) -> str: ...
+
+    def write(self, data: bytes, /) -> int: ...
+
+
+class Exporter(Protocol):
+    """Writes records one after the other, never holding more than a few, and says how many there were."""
+
+    # How the names of such files end, without the dot.
     extension: str
-    # True where the format can't be written from front to back, hence not to a pipe: then `out` has a name.
+    # True where the format can't be written from front to back: then `out` is an empty file, found by its name.
     needs_file: bool
 
-    def write(self, records: Iterable[Record], fields: Sequence[str], out: BinaryIO) -> int:
-        """`fields` are the names that records may have below `fields`, for formats with columns."""
+    def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
+        """`fields` are the names that records can have below their `fields`, for formats with columns."""
         ...

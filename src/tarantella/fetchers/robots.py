@@ -120,7 +120,6 @@ class Robots:
         else:
             rules = await asyncio.to_thread(lambda: RobotsRules(_readable(body)))
         self._known.put(url.origin, rules)
-        self._failing.drop(url.origin)
         return rules
 
     def _count(self, origin: str, error: RobotsUnreachable) -> None:

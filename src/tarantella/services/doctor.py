@@ -110,7 +110,7 @@ def _sqlite() -> Iterator[Check]:
         yield Check(
             "SQLite",
             Health.OK,
-            f"{sqlite3.sqlite_version}; before 3.51.3 a checkpoint could harm the log, which Tarantella works around",
+            f"{sqlite3.sqlite_version}; Tarantella works around the WAL-reset bug of versions before 3.51.3",
         )
     else:
         yield Check("SQLite", Health.OK, sqlite3.sqlite_version)

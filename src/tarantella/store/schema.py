@@ -5,8 +5,12 @@ from __future__ import annotations
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tarantella.domain.errors import SchemaTooNew, StoreBroken
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 HEAD = "0001"
 KNOWN = frozenset({HEAD})
@@ -37,24 +41,40 @@ def _version(path: Path) -> str | None:
 
 
 def _upgrade(path: Path) -> None:
-    from alembic import command
-    from alembic.config import Config
     from sqlalchemy import create_engine
     from sqlalchemy.pool import NullPool
-
-    path.touch(mode=0o600, exist_ok=True)
 
     def connect() -> sqlite3.Connection:
         connection = sqlite3.connect(path, isolation_level=None, timeout=60)
         connection.execute("PRAGMA journal_mode = WAL")
         return connection
 
+    path.touch(mode=0o600, exist_ok=True)
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT")
-    config = Config()
-    config.set_main_option("script_location", "tarantella.store:migrations")
     with engine.connect() as connection:
         # Two first starts at the same moment: the second waits here, and then finds nothing to do.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+        if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar():
+            _migrate(connection)
+        else:
+            _create(connection)
         connection.exec_driver_sql("COMMIT")
+
+
+def _create(connection: Connection) -> None:
+    """A new database gets the tables as they are now: the same as all migrations one after another, as a test makes sure."""
+    from tarantella.store.tables import metadata
+
+    metadata.create_all(connection)
+    connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    connection.exec_driver_sql("INSERT INTO alembic_version (version_num) VALUES (?)", (HEAD,))
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", "tarantella.store:migrations")
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,142 @@
+"""The ground of every store: its schema, its transactions, its identifiers."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from tarantella.domain.errors import SchemaTooNew, StoreBroken
+from tarantella.store import schema
+from tarantella.store.database import Database
+from tarantella.store.ids import new_id
+from tarantella.store.tables import metadata
+from tarantella.store.tx import Tx
+
+
+def test_the_migrations_lead_from_nothing_to_the_tables_in_the_code(database: Database) -> None:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    def differences(tx: Tx) -> object:
+        options = {"compare_type": True, "compare_server_default": True}
+        return compare_metadata(MigrationContext.configure(tx.connection, opts=options), metadata)
+
+    assert database.write_now(differences) == []
+
+
+def test_the_last_migration_is_the_one_that_the_code_expects() -> None:
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", "tarantella.store:migrations")
+    script = ScriptDirectory.from_config(config)
+    assert script.get_heads() == [schema.HEAD]
+    assert {revision.revision for revision in script.walk_revisions()} == schema.KNOWN
+
+
+def test_preparing_a_database_that_is_up_to_date_changes_nothing(database: Database) -> None:
+    database.write_now(lambda tx: tx.execute("INSERT INTO lanes (name) VALUES ('kept')"))
+    schema.prepare(database.path)
+    assert database.read_now(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 1
+
+
+def test_a_schema_of_a_newer_version_is_refused_and_left_alone(database: Database) -> None:
+    database.write_now(lambda tx: tx.execute("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(SchemaTooNew, match="9999") as caught:
+        schema.prepare(database.path)
+    assert "Upgrade" in str(caught.value)
+    assert database.read_now(lambda tx: tx.value("SELECT version_num FROM alembic_version")) == "9999"
+
+
+def test_what_is_no_database_is_refused_with_a_remedy(tmp_path: Path) -> None:
+    path = tmp_path / "tarantella.db"
+    path.write_bytes(b"this is a letter, not a database\n" * 100)
+    with pytest.raises(StoreBroken, match="data-dir"):
+        schema.prepare(path)
+
+
+def test_two_first_starts_at_once_make_one_database(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "tarantella.db"
+    errors: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            schema.prepare(path)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=start) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    opened = Database(path)
+    assert opened.read_now(lambda tx: tx.value("SELECT count(*) FROM runs")) == 0
+    opened.close()
+
+
+def test_work_that_raises_leaves_no_trace(database: Database) -> None:
+    def work(tx: Tx) -> None:
+        tx.execute("INSERT INTO lanes (name) VALUES ('half')")
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        database.write_now(work)
+    assert database.read_now(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 0
+    database.write_now(lambda tx: tx.execute("INSERT INTO lanes (name) VALUES ('whole')"))
+    assert database.read_now(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 1
+
+
+def test_a_read_sees_only_what_is_committed(database: Database) -> None:
+    async def story() -> None:
+        inside, seen = threading.Event(), threading.Event()
+
+        def slow_write(tx: Tx) -> None:
+            tx.execute("INSERT INTO lanes (name) VALUES ('late')")
+            inside.set()
+            assert seen.wait(5)
+
+        writing = asyncio.create_task(database.write(slow_write))
+        await asyncio.to_thread(inside.wait, 5)
+        assert await database.read(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 0
+        seen.set()
+        await writing
+        assert await database.read(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 1
+
+    asyncio.run(story())
+
+
+def test_many_rows_travel_as_one_value_and_come_back_in_order(database: Database) -> None:
+    def work(tx: Tx) -> list[list[object]]:
+        rows = [{"name": f"lane-{number:04}"} for number in range(1_234)]
+        tx.insert("lanes", rows, conflict="(name) DO NOTHING")
+        tx.insert("lanes", rows[:10], conflict="(name) DO NOTHING")
+        return tx.array(["name"], "FROM lanes ORDER BY name")
+
+    assert database.write_now(work) == [[f"lane-{number:04}"] for number in range(1_234)]
+
+
+def test_an_empty_result_is_an_empty_list(database: Database) -> None:
+    assert database.read_now(lambda tx: tx.array(["name"], "FROM lanes")) == []
+
+
+def test_ids_are_uuids_of_version_7_that_sort_by_the_time_they_were_made() -> None:
+    made = []
+    for _ in range(5):
+        made.append(new_id())
+        time.sleep(0.002)
+    assert made == sorted(made)
+    assert all(UUID(text).version == 7 and UUID(text).variant == "specified in RFC 4122" for text in made)
+    milliseconds = UUID(made[-1]).int >> 80
+    assert abs(milliseconds / 1000 - time.time()) < 5
+
+
+def test_ids_made_in_the_same_moment_differ() -> None:
+    assert len({new_id() for _ in range(10_000)}) == 10_000
