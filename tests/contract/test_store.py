@@ -9,6 +9,12 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, create_engine, inspect
 
 from tarantella.domain.errors import SchemaTooNew, StoreBroken
 from tarantella.store import schema
@@ -18,21 +24,39 @@ from tarantella.store.tables import metadata
 from tarantella.store.tx import Tx
 
 
-def test_the_migrations_lead_from_nothing_to_the_tables_in_the_code(database: Database) -> None:
-    from alembic.autogenerate import compare_metadata
-    from alembic.migration import MigrationContext
+def differences(connection: Connection) -> list[object]:
+    """What Alembic would still change to come to the tables in the code."""
+    options = {"compare_type": True, "compare_server_default": True}
+    return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
 
-    def differences(tx: Tx) -> object:
-        options = {"compare_type": True, "compare_server_default": True}
-        return compare_metadata(MigrationContext.configure(tx.connection, opts=options), metadata)
 
-    assert database.write_now(differences) == []
+def shape(connection: Connection) -> list[tuple[str, ...]]:
+    """Tables, columns and indexes as the database itself describes them, in no order that depends on history."""
+    inspector = inspect(connection)
+    return sorted(
+        (table, *(sorted(map(repr, part)))) for table in inspector.get_table_names() for part in (
+            inspector.get_columns(table), inspector.get_indexes(table), [inspector.get_pk_constraint(table)]
+        )
+    )
+
+
+def test_a_new_database_has_the_tables_in_the_code(database: Database) -> None:
+    assert database.write_now(lambda tx: differences(tx.connection)) == []
+    assert database.read_now(lambda tx: tx.value("SELECT version_num FROM alembic_version")) == schema.HEAD
+
+
+def test_the_migrations_lead_from_nothing_to_the_same_tables(database: Database, tmp_path: Path) -> None:
+    config = Config()
+    config.set_main_option("script_location", "tarantella.store:migrations")
+    with create_engine(f"sqlite:///{tmp_path / 'old.db'}").begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "head")
+        assert differences(connection) == []
+        migrated = shape(connection)
+    assert database.read_now(lambda tx: shape(tx.connection)) == migrated
 
 
 def test_the_last_migration_is_the_one_that_the_code_expects() -> None:
-    from alembic.config import Config
-    from alembic.script import ScriptDirectory
-
     config = Config()
     config.set_main_option("script_location", "tarantella.store:migrations")
     script = ScriptDirectory.from_config(config)

@@ -34,7 +34,9 @@ def tried(decision: str = "done", failure: str | None = None) -> Attempt:
     return Attempt("http", NOW, 12, decision, 200, 1_000, failure)
 
 
-def done(page: Page, *found: Link, final: str | None = None, refused: dict[str, Refused] | None = None) -> Outcome:
+def done(
+    page: Page, *found: Link, final: str | None = None, refused: dict[str, Refused] | None = None
+) -> Outcome:
     """The page was fetched, perhaps under another address in the end, and linked to these."""
     mark = fingerprint(final) if final else None
     return Outcome(
@@ -53,7 +55,13 @@ def done(page: Page, *found: Link, final: str | None = None, refused: dict[str, 
 
 def failed(page: Page, reason: str = "not_found", *said: Event) -> Outcome:
     return Outcome(
-        page, PageState.FAILED, attempt=tried("failed", reason), reason=reason, detail="HTTP 404", charged=True, events=said
+        page,
+        PageState.FAILED,
+        attempt=tried("failed", reason),
+        reason=reason,
+        detail="HTTP 404",
+        charged=True,
+        events=said,
     )
 
 
@@ -97,7 +105,9 @@ class World:
 
     # -- runs
 
-    def create(self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST) -> str:
+    def create(
+        self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST
+    ) -> str:
         """A run whose submission is not finished."""
         run_id = new_id()
         links = [link(path, host, depth=1) for path in paths or ("",)]
@@ -114,7 +124,9 @@ class World:
         self.write(runs.seal, run_id=run_id, max_running=self.max_running, now=self.now)
         return run_id
 
-    def submit(self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST) -> str:
+    def submit(
+        self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST
+    ) -> str:
         return self.seal(self.create(*paths, spec=spec, keeper=keeper, host=host))
 
     def run(self, run_id: str) -> Run:
@@ -130,14 +142,21 @@ class World:
         return self.write(runs.settle_pause, run_id=run_id, max_running=self.max_running, now=self.now)
 
     def resume(self, run_id: str, keeper: str | None = None) -> RunStatus:
-        return self.write(runs.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now)
+        return self.write(
+            runs.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now
+        )
 
     def cancel(self, run_id: str) -> RunStatus:
         return self.write(runs.want_cancel, run_id=run_id)
 
     def close(self, run_id: str, reason: Skip = Skip.CANCELLED, lane: str | None = None) -> Settled:
         return self.write(
-            closing.close_pages, run_id=run_id, reason=reason, lane=lane, max_running=self.max_running, now=self.now
+            closing.close_pages,
+            run_id=run_id,
+            reason=reason,
+            lane=lane,
+            max_running=self.max_running,
+            now=self.now,
         )
 
     def retry_failed(self, run_id: str) -> int:
@@ -169,9 +188,9 @@ class World:
         return self.write(slots.claim, run_id=run_id, worker_id=worker_id, concurrency=concurrency, busy=busy)
 
     def take(self, run_id: str, lane: str = HOST, limit: int = 1_000, held: Iterable[int] = ()) -> list[Page]:
-        return self.read(
-            pages.take, lane=lane, run_id=run_id, held=list(held), limit=limit, now=self.now
-        )
+        # Pages that were found together are due a tiny bit apart, in their order.
+        soon = self.now + 0.1
+        return self.read(pages.take, lane=lane, run_id=run_id, held=list(held), limit=limit, now=soon)
 
     def take_one(self, run_id: str, path: str, host: str = HOST) -> Page:
         """The pending page with this address."""
@@ -180,7 +199,12 @@ class World:
 
     def settle(self, worker_id: str, *outcomes: Outcome, news: Sequence[LaneNews] = ()) -> Settled:
         return self.write(
-            settle.settle, worker_id=worker_id, outcomes=outcomes, news=news, max_running=self.max_running, now=self.now
+            settle.settle,
+            worker_id=worker_id,
+            outcomes=outcomes,
+            news=news,
+            max_running=self.max_running,
+            now=self.now,
         )
 
     # -- what is there
@@ -193,21 +217,26 @@ class World:
         """Path → state, with the reason of what was skipped or failed."""
         return {
             url.partition("/")[2].partition("/")[2].partition("/")[2]: (
-                f"{page['state']}({page['reason']})" if page["state"] in ("skipped", "failed") else page["state"]
+                f"{page['state']}({page['reason']})"
+                if page["state"] in ("skipped", "failed")
+                else page["state"]
             )
             for url, page in self.pages(run_id).items()
         }
 
     def ready_at(self, run_id: str, lane: str = HOST) -> float | None:
-        found = [stand.ready_at for stand in self.read(lanes.stands_of, names=[lane]) if stand.run_id == run_id]
-        return found[0] if found else None
+        found = [
+            stand.ready_at for stand in self.read(lanes.stands_of, names=[lane]) if stand.run_id == run_id
+        ]
+        return round(found[0], 3) if found and found[0] is not None else None
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
         """Every row of every table, to see whether anything changed at all."""
 
         def look(tx: Tx) -> dict[str, list[tuple[Any, ...]]]:
             return {
-                name: sorted((tuple(row) for row in tx.all(f"SELECT * FROM {name}")), key=repr) for name in metadata.tables
+                name: sorted((tuple(row) for row in tx.all(f"SELECT * FROM {name}")), key=repr)
+                for name in metadata.tables
             }
 
         return self.read(look)
@@ -250,9 +279,13 @@ def _check_run(tx: Tx, run: Run) -> None:
 def _check_stands(tx: Tx, run: Run) -> None:
     """A stand says when its first pending page is due, and no pending page is without one."""
     due: dict[str, float] = {}
-    for page in tx.all("SELECT lane, next_at FROM pages WHERE run_id = :run AND state = 'pending'", run=run.id):
+    for page in tx.all(
+        "SELECT lane, next_at FROM pages WHERE run_id = :run AND state = 'pending'", run=run.id
+    ):
         due[page.lane] = min(page.next_at, due.get(page.lane, page.next_at))
-    stands = tx.all("SELECT lane, ready_at FROM stands WHERE run_id = :run AND ready_at IS NOT NULL", run=run.id)
+    stands = tx.all(
+        "SELECT lane, ready_at FROM stands WHERE run_id = :run AND ready_at IS NOT NULL", run=run.id
+    )
     assert {stand.lane: stand.ready_at for stand in stands} == due
     known = {lane.name for lane in tx.all("SELECT name FROM lanes")}
     assert set(due) <= known

@@ -84,7 +84,7 @@ def kill_again_and_again(crawler: Crawler, data_dir: Path, *, kills: int, seed: 
             else:
                 code = child.wait(LONGEST_LIFE)
                 assert code == 0, f"It ended with {code}.\n{child.errors}"
-        if _has_schema(data_dir):
+        if has_schema(data_dir):
             check(data_dir)
     check(data_dir, at_rest=True)
     found = read_runs(data_dir)
@@ -133,7 +133,7 @@ def _ends_within(child: Child, seconds: float) -> bool:
     return not child.is_running
 
 
-def _has_schema(data_dir: Path) -> bool:
+def has_schema(data_dir: Path) -> bool:
     if not (data_dir / "tarantella.db").exists():
         return False
     try:
@@ -146,15 +146,15 @@ def _has_schema(data_dir: Path) -> bool:
 def _works(data_dir: Path, pid: int) -> bool:
     """Whether the process keeps a run now."""
     kept = "SELECT 1 FROM workers JOIN runs ON runs.keeper = workers.id WHERE workers.pid = ? AND dead_at IS NULL"
-    return _has_schema(data_dir) and one_value(data_dir, kept, pid) is not None
+    return has_schema(data_dir) and one_value(data_dir, kept, pid) is not None
 
 
 def _unfinished(data_dir: Path) -> bool:
-    return _has_schema(data_dir) and any(run.status in ("queued", "running", "paused") for run in read_runs(data_dir))
+    return has_schema(data_dir) and any(run.status in ("queued", "running", "paused") for run in read_runs(data_dir))
 
 
 def _ended(data_dir: Path) -> bool:
-    return _has_schema(data_dir) and bool(read_runs(data_dir))
+    return has_schema(data_dir) and bool(read_runs(data_dir))
 
 
 def main() -> None:

@@ -48,7 +48,7 @@ def demo(
     from tarantella.cli.signals import Signals
     from tarantella.services.demo import BACKOFF_SECONDS, EXPECTED, serving
 
-    opening = opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet)
+    opening = opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True)
     with Signals() as signals, opening as tarantella, serving() as url:
         tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=EXPECTED))
         return run_async(_demo(tarantella, signals, url, as_json))
@@ -65,7 +65,7 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
         await submit(opened.app, spec_of(opened.app.settings), [url], run_id=run_id, keeper=keeper)
 
     # The site ends with this command: nobody could go on with a crawl of it.
-    summary = await drained(opened, signals, new_id(), prepare, None, Target("jsonl"), resumable=False)
+    summary = await drained(opened, signals, new_id(), prepare, None, Target(), resumable=False)
     wrong = differences(summary.run, summary.troubles)
     code = exits.INTERRUPTED if summary.interrupted else exits.FAILED if wrong else exits.COMPLETE
     tell(opened, summary, code, as_json=as_json)

@@ -28,14 +28,14 @@ def doctor(as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = No
 
     from tarantella.bootstrap import open_app
     from tarantella.cli import exits, logs
-    from tarantella.cli.opening import run_async
+    from tarantella.cli.opening import run_async, suffix_of
     from tarantella.cli.terminal import open_terminal
     from tarantella.services.doctor import Health, examine
     from tarantella.settings import load
 
     terminal = open_terminal()
-    logs.configure(verbose=verbose, quiet=True, say=terminal.say)
-    checks = run_async(examine(load(data_dir=data_dir), open_app))
+    logs.configure(verbose=verbose, warnings=False, say=terminal.log)
+    checks = run_async(examine(load(data_dir=data_dir), open_app, suffix_of(data_dir)))
     styles = {Health.OK: "green", Health.WARN: "yellow", Health.FAIL: "bold red"}
     if as_json:
         terminal.show_json([asdict(check) for check in checks])

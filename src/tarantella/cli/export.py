@@ -40,7 +40,7 @@ def export(
         run_id = run_async(find(tarantella, run))
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, run_id=run_id)
         found = run_async(runs.get(tarantella.app, run_id))
-        exported = write(tarantella.app, run_id, target)
+        exported = write(tarantella.app, found, target)
         if as_json:
             facts = {
                 "run_id": run_id,
@@ -51,5 +51,7 @@ def export(
             tarantella.terminal.show_json({**facts, "complete": found.is_over})
         elif exported.path is not None:
             so_far = "" if found.is_over else " so far: the run has not ended"
-            tarantella.terminal.say(f"{words.count(exported.records, 'record')}{so_far} in {exported.path}")
+            tarantella.terminal.say(
+                f"{words.count(exported.records, 'record')}{so_far} in {words.nearby(exported.path)}"
+            )
     return 0

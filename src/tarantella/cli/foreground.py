@@ -10,10 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tarantella.cli import exits
+from tarantella.cli.command import say_error
 from tarantella.cli.opening import Opened
 from tarantella.cli.progress import open_progress
 from tarantella.cli.signals import Signals
 from tarantella.cli.summary import Summary, summary_json, summary_lines
+from tarantella.domain.errors import TarantellaError
 
 if TYPE_CHECKING:
     from tarantella.services.export import Target
@@ -48,7 +50,7 @@ async def work(
     summary = await drained(
         opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before
     )
-    code = exits.of_run(summary.run.status, ending.fail_on)
+    code = exits.FAILED if summary.export_error else exits.of_run(summary.run.status, ending.fail_on)
     tell(opened, summary, code, as_json=ending.as_json)
     return code
 
@@ -71,12 +73,19 @@ async def drained(
     began = time.monotonic()
     run = await _watched(opened, signals, run_id, prepare, engines or opened.app.settings.engines)
     elapsed = time.monotonic() - began
+    exported, export_error = None, None
+    try:
+        exported = export(opened.app, run, target)
+    except TarantellaError as error:
+        # The crawl is done and stored: that is told first, and the records can be exported again.
+        export_error = str(error)
     return Summary(
         run=run,
         elapsed=elapsed,
         ended=max(0, run.counts.total - run.counts.pending - ended_before),
         troubles=await runs.troubles(opened.app, run.id),
-        exported=export(opened.app, run.id, target),
+        exported=exported,
+        export_error=export_error,
         suffix=opened.suffix,
         width=max(NARROWEST, min(opened.terminal.err.width, WIDEST)),
         ellipsis=opened.terminal.ellipsis,
@@ -88,6 +97,8 @@ def tell(opened: Opened, summary: Summary, code: int, *, as_json: bool) -> None:
     """The summary on stderr, and its JSON on stdout."""
     for line in summary_lines(summary):
         opened.terminal.say(line)
+    if summary.export_error:
+        say_error(f"The records could not be written: {summary.export_error}")
     if as_json:
         opened.terminal.show_json(summary_json(summary, code))
 

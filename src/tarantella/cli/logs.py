@@ -39,10 +39,10 @@ EventDict = MutableMapping[str, Any]
 
 
 def configure(
-    *, verbose: int = 0, quiet: bool = False, file: Path | None = None, say: Say | None = None
+    *, verbose: int = 0, warnings: bool = True, file: Path | None = None, say: Say | None = None
 ) -> None:
     """Set the log up for this process. `say` writes a line where it doesn't disturb what is shown."""
-    level = logging.ERROR if quiet and not verbose else LEVELS[min(verbose, len(LEVELS) - 1)]
+    level = LEVELS[min(verbose, len(LEVELS) - 1)] if verbose or warnings else logging.ERROR
     if say is None:
         level = SILENT
     stream = _opened(file) if file is not None else None
@@ -57,7 +57,7 @@ def configure(
             redacted,
             _Deliver(level, say, stream),
         ],
-        wrapper_class=structlog.make_filtering_bound_logger(everything),
+        wrapper_class=structlog.make_filtering_bound_logger(min(everything, logging.CRITICAL)),
         logger_factory=structlog.ReturnLoggerFactory(),
         cache_logger_on_first_use=False,
     )

@@ -28,7 +28,12 @@ class Opened:
 
 @contextmanager
 def opened(
-    data_dir: Path | None, *, verbose: int = 0, log_file: Path | None = None, quiet: bool = False
+    data_dir: Path | None,
+    *,
+    verbose: int = 0,
+    log_file: Path | None = None,
+    quiet: bool = False,
+    warnings: bool = False,
 ) -> Iterator[Opened]:
     """The application on its data directory, closed again behind the command."""
     from tarantella.bootstrap import open_app
@@ -36,29 +41,22 @@ def opened(
     from tarantella.settings import load
 
     terminal = open_terminal(quiet=quiet)
-    logs.configure(
-        verbose=verbose,
-        quiet=quiet,
-        file=log_file,
-        say=lambda line: terminal.err.print(
-            line,
-            markup=False,
-            highlight=False,
-            soft_wrap=True,
-            style="yellow" if line.startswith("warning") else None,
-        ),
-    )
+    logs.configure(verbose=verbose, warnings=warnings and not quiet, file=log_file, say=terminal.log)
     settings = load(data_dir=data_dir)
-    suffix = (
-        f" --data-dir {shlex.quote(str(data_dir))}"
-        if data_dir is not None and data_dir != load().data_dir
-        else ""
-    )
     app = open_app(settings)
     try:
-        yield Opened(app, terminal, suffix)
+        yield Opened(app, terminal, suffix_of(data_dir))
     finally:
         app.close()
+
+
+def suffix_of(data_dir: Path | None) -> str:
+    """The option that makes another command find the same data, if it needs one."""
+    from tarantella.settings import load
+
+    if data_dir is None or data_dir == load().data_dir:
+        return ""
+    return f" --data-dir {shlex.quote(str(data_dir))}"
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

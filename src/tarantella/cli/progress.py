@@ -105,10 +105,19 @@ def open_progress(terminal: Terminal) -> Progress:
     return LiveProgress(terminal) if terminal.live else PlainProgress(terminal)
 
 
+def _phase(snapshot: Snapshot) -> str:
+    """One word for what it does; where no link is followed, there is nothing to discover."""
+    return "fetching" if snapshot.phase == "discovering" and not _finds_pages(snapshot) else snapshot.phase
+
+
+def _finds_pages(snapshot: Snapshot) -> bool:
+    return snapshot.pace.discovering and snapshot.run.spec.depth != 1
+
+
 def plain_line(snapshot: Snapshot, elapsed: float) -> str:
     counts = snapshot.run.counts
     parts = [
-        f"[{words.clock(elapsed)}] {snapshot.phase}: {words.count(counts.done)} done",
+        f"[{words.clock(elapsed)}] {_phase(snapshot)}: {words.count(counts.done)} done",
         f"{words.count(counts.failed)} failed",
         f"{words.count(counts.skipped)} skipped",
         f"{words.count(counts.pending)} queued",
@@ -147,7 +156,7 @@ def _heading(snapshot: Snapshot, elapsed: float, width: int, unicode: bool, fram
     more = f" and {words.count(len(roots) - 1)} more" if len(roots) > 1 else ""
     right = words.clock(elapsed)
     room = width - len(right) - 1
-    left = f"{spinner[frame % len(spinner)]} {snapshot.phase}  "
+    left = f"{spinner[frame % len(spinner)]} {_phase(snapshot)}  "
     left += words.shortened(place + more, max(8, room - len(left)), "…" if unicode else "...")
     return Text.assemble((left.ljust(room), "bold"), " ", (right, "dim"))
 
@@ -183,8 +192,8 @@ def _outlook(snapshot: Snapshot) -> str | None:
         return None
     if pace.eta is not None:
         told = words.eta(*pace.eta)
-        return f"{told}, still finding pages" if pace.discovering else told
-    return "still finding pages" if pace.discovering else None
+        return f"{told}, still finding pages" if _finds_pages(snapshot) else told
+    return "still finding pages" if _finds_pages(snapshot) else None
 
 
 def _waits(snapshot: Snapshot) -> list[str]:

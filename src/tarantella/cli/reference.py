@@ -49,16 +49,16 @@ def commands(group: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _introduction() -> Iterator[str]:
-    yield "Data goes to stdout, progress and logs go to stderr. `--help` works everywhere, `tarantella --version`"
-    yield "tells the version, and `tarantella --install-completion` teaches your shell the commands and options."
+    yield "Data goes to stdout, progress and logs go to stderr. `--help` works everywhere, `--version` tells"
+    yield "the version, and `tarantella --install-completion` teaches your shell the commands and options."
     yield ""
     yield "| exit code | means |"
     yield "|---|---|"
     yield from (f"| {code} | {_cell(meaning)} |" for code, meaning in exits.MEANINGS.items())
     yield ""
-    yield "Where a default is a [setting](settings.md), the built-in one stands here. `RUN` is the id of a run, the"
-    yield "beginning or the end of it, or `latest`. `NO_COLOR`, `TERM=dumb` and `LANG=C` are honoured; a terminal"
-    yield "gets live progress, everything else gets a line now and then."
+    yield "Where a default is a [setting](settings.md), the built-in one stands here. `RUN` is the id of a"
+    yield "run, the beginning or the end of it, or `latest`. `NO_COLOR`, `TERM=dumb` and `LANG=C` are heeded."
+    yield "A terminal gets live progress, everything else gets a line now and then."
     yield ""
 
 
@@ -100,7 +100,7 @@ def settings_reference() -> str:
         WRITTEN_BY,
         "",
         "What is set once for all commands. An option on the command line comes first, then the environment,",
-        f"then `.env`, then `{TOML_FILE}` in the current folder. `tarantella config show` tells what is in force.",
+        f"then `.env`, then `{TOML_FILE}`, both in the current folder. `tarantella config show` tells which.",
         "",
         "```toml",
         f"# {TOML_FILE}",

@@ -83,6 +83,7 @@ def list_(
 @app.command(cls=Command)
 def show(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
     """Show all about one run."""
+    from tarantella.cli import words
     from tarantella.cli.listing import run_lines
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.summary import reasons_json
@@ -97,7 +98,7 @@ def show(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_d
 
     with opened(data_dir, verbose=verbose) as tarantella:
         found, troubles, size = run_async(look(tarantella))
-        exports = [str(path) for path in exports_of(tarantella.app, found.id)]
+        exports = [words.nearby(path) for path in exports_of(tarantella.app, found.id)]
         if as_json:
             tarantella.terminal.show_json(
                 {

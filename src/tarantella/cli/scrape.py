@@ -52,7 +52,7 @@ PriorityName = Literal["critical", "high", "medium", "low"]
 app = typer.Typer(rich_markup_mode=None)
 
 
-@app.command(cls=Command, epilog=EXAMPLES, no_args_is_help=True)
+@app.command(cls=Command, epilog=EXAMPLES)
 def scrape(
     urls: Annotated[
         list[str] | None,
@@ -143,7 +143,7 @@ def scrape(
         float,
         typer.Option(
             metavar="SECONDS",
-            help="Wait before the second attempt; three times as long before each further one, 300 s at most.",
+            help="Wait before the second attempt; three times as long before each next one, 300 s at most.",
             show_default="10",
             rich_help_panel=PACE,
         ),
@@ -258,13 +258,15 @@ def scrape(
 
     if not urls and urls_file is None:
         raise InvalidInput(
-            "There is no address to start from.", remedy="Give one, or --urls-file.", field="urls"
+            "There is no address to start from.",
+            remedy="Give one, as in `tarantella scrape example.com`, or --urls-file.",
+            field="urls",
         )
     for url in urls or ():
         start_url(url)
     with (
         Signals() as signals,
-        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella,
+        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
     ):
         settings = tarantella.app.settings
         spec = Spec(

@@ -105,7 +105,7 @@ def _go_on(
 
     with (
         Signals() as signals,
-        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet) as tarantella,
+        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
     ):
         return run_async(_work_again(tarantella, signals, asked, revive))
 
@@ -186,7 +186,8 @@ def delete(
 
     with opened(data_dir, verbose=verbose) as tarantella:
         found, size = run_async(_deletable(tarantella, run))
-        told = f"run {words.short_id(found.id)}: {words.count(found.counts.total, 'page')}, about {words.size(size)}"
+        pages = words.count(found.counts.total, "page")
+        told = f"run {words.short_id(found.id)}: {pages}, about {words.size(size)}"
         if not yes and not _confirmed(f"Delete {told}?"):
             tarantella.terminal.say("Nothing was deleted.")
             return 0

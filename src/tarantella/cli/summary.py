@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 
 INDENT = "  "
 STYLES: Mapping[str, str] = {"completed": "bold green", "partial": "bold yellow", "failed": "bold red"}
-ALL_DENIED = (
-    "Nothing was fetched: private networks are closed until you open them. "
-    "To fetch from this one, give the option again with the command:"
-)
+ALL_DENIED = "Private networks are closed until you open them. To fetch from this one, add:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +29,7 @@ class Summary:
     ended: int  # pages that this command brought to their end
     troubles: Sequence[Mapping[str, Any]] = ()
     exported: Exported | None = None
+    export_error: str | None = None
     suffix: str = ""  # what the next commands need to find the same data
     width: int = 80
     ellipsis: str = "…"
@@ -136,7 +134,7 @@ def _records(summary: Summary) -> Iterator[Text]:
     told = words.count(exported.records, "record")
     if summary.interrupted:
         told += " so far (incomplete)"
-    where = "stdout" if exported.path is None else str(exported.path)
+    where = "stdout" if exported.path is None else words.nearby(exported.path)
     yield Text(f"{told}:")
     # On a line of its own: a path that is broken can't be copied.
     yield Text.assemble(INDENT, (where, "bold"))
@@ -153,7 +151,7 @@ def next_commands(summary: Summary) -> list[str]:
         example = next((trouble["example"] for trouble in summary.troubles if trouble["example"]), None)
         if example:
             commands.append(summary.command("runs explain", _quoted(words.clean(example))))
-        if summary.resumable:
+        if summary.resumable and allow_network(summary.troubles, run.counts.done) is None:
             commands.append(summary.command("runs retry-failed"))
     for more in (
         summary.command("export", "--format csv"),

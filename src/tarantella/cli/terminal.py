@@ -61,6 +61,11 @@ class Terminal:
         if not self.quiet:
             self.err.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
 
+    def log(self, line: str) -> None:
+        """A line of the log, above whatever is being redrawn."""
+        style = "yellow" if line.startswith("warning") else None
+        self.err.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+
     def show(self, text: Any = "", *, style: str | None = None) -> None:
         """Put what was asked for on stdout."""
         self.out.print(text, style=style, markup=False, highlight=False, soft_wrap=isinstance(text, str))

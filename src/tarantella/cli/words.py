@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from math import ceil
+from pathlib import Path
 
 from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
@@ -122,6 +123,14 @@ def shortened(text: str, width: int, ellipsis: str = "…") -> str:
 
 def short_url(url: str, width: int, ellipsis: str = "…") -> str:
     return shortened(_SCHEME.sub("", clean(url)), width, ellipsis)
+
+
+def nearby(path: Path) -> str:
+    """A path as one would type it here."""
+    try:
+        return str(path.absolute().relative_to(Path.cwd()))
+    except (ValueError, OSError):
+        return str(path)
 
 
 def host_of(url: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+from collections.abc import Container
 from pathlib import Path
 
 from tarantella.domain.errors import StoreBroken
@@ -16,15 +17,18 @@ class Lifeline:
         self.path = lifeline_path(folder, worker_id)
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            # It gets its name when it is locked: whoever finds it unlocked knows that it was left behind.
+            unnamed = self.path.with_suffix(".new")
             # Python opens files close-on-exec: no child keeps the lock when we are gone.
-            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            self._file = os.open(unnamed, os.O_RDWR | os.O_CREAT, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            unnamed.rename(self.path)
         except OSError as error:
             raise StoreBroken(f"{folder} can't be written: {error}.", remedy="Choose another folder with --data-dir.") from error
 
     def cut(self) -> None:
         """A clean end: remove the file while it is still locked, so that nobody mistakes it for a death."""
-        self.path.unlink(missing_ok=True)
+        bury(self.path.parent, self.path.stem)
         os.close(self._file)
 
 
@@ -39,7 +43,8 @@ def is_cut(folder: Path, worker_id: str) -> bool | None:
     except OSError:
         return None
     try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared, so that two who look at the same moment don't take each other for the owner.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return False
     finally:
@@ -51,3 +56,10 @@ def bury(folder: Path, worker_id: str) -> None:
     """Remove what a worker left in the folder, once its death is recorded."""
     for left in folder.glob(f"{worker_id}.*"):
         left.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, living: Container[str]) -> None:
+    """Remove what was left by processes that died before their worker was known, or after it had retired."""
+    for left in folder.glob("*.lock"):
+        if left.stem not in living and is_cut(folder, left.stem):
+            bury(folder, left.stem)

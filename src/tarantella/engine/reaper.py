@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import Row
 
 from tarantella.engine.lane import Clock
-from tarantella.engine.lifeline import bury, is_cut
+from tarantella.engine.lifeline import bury, is_cut, sweep
 from tarantella.engine.timing import Timing
 from tarantella.store import workers
 from tarantella.store.database import Database
@@ -54,6 +54,7 @@ class Reaper:
             )
             await self._database.write(declare, name="reap")
             bury(self._folder, worker_id)
+        sweep(self._folder, {worker.id for worker in living})
         return dead
 
     def _dead_among(self, living: Sequence[Row[Any]]) -> list[str]:

@@ -23,7 +23,7 @@ log = structlog.get_logger()
 REFUSED = (DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError, TypeError, ValueError)
 
 MAX_WAITING_BYTES = 32_000_000
-MAX_PAGES_AT_ONCE = 500
+MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 GATHER_SECONDS = 0.01
 RETRY_SECONDS = 1.0
 

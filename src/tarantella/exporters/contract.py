@@ -22,7 +22,7 @@ class Exporter(Protocol):
 
     # How the names of such files end, without the dot.
     extension: str
-    # True where the format can't be written from front to back: then `out` is an empty file, found by its name.
+    # True where a format can't be written from front to back: then `out` is an empty file, found by its name.
     needs_file: bool
 
     def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:

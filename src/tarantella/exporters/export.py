@@ -112,7 +112,9 @@ def _checked(destination: str | Path) -> Path:
     try:
         path = Path(destination).resolve()
         is_folder = path.is_dir()
-    except (OSError, RuntimeError, ValueError) as error:
+    except OSError as error:
+        raise _explained(error, Path(destination)) from error
+    except (RuntimeError, ValueError) as error:
         raise InvalidInput(f"{str(destination)!r} is not the name of a file: {error}.", field="out") from None
     if is_folder:
         raise InvalidInput(f"{path} is a folder.", remedy="Give the name of a file in it.", field="out")

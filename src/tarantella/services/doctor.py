@@ -71,13 +71,13 @@ class Check:
     remedy: str | None = None
 
 
-async def examine(settings: Settings, open_app: Callable[[Settings], App]) -> list[Check]:
-    """Look at everything, from the ground up."""
+async def examine(settings: Settings, open_app: Callable[[Settings], App], suffix: str = "") -> list[Check]:
+    """Look at everything, from the ground up. Commands in remedies end with the suffix."""
     checks = [*_python(), *_libraries(), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
     stored = list(_database(settings.database_path))
     checks += stored
     if stored and all(check.health is Health.OK for check in stored) and settings.database_path.exists():
-        checks += await _work(settings, open_app)
+        checks += await _work(settings, open_app, suffix)
     return checks
 
 
@@ -231,7 +231,7 @@ def _database(path: Path) -> Iterator[Check]:
         )
 
 
-async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list[Check]:
+async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix: str) -> list[Check]:
     """Runs that nobody works on, and workers that are gone."""
     try:
         app = open_app(settings)
@@ -247,14 +247,14 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App]) -> list
     finally:
         app.close()
     keepers = {worker["id"] for worker in alive}
+    interrupted = [run.id for run in paused if run.reason == INTERRUPTED]
+    abandoned = [run.id for run in (*queued, *running) if run.keeper not in keepers]
     return [
         _workers(
             dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)
         ),
-        _stuck("interrupted runs", [run.id for run in paused if run.reason == INTERRUPTED], "resume"),
-        _stuck(
-            "abandoned runs", [run.id for run in (*queued, *running) if run.keeper not in keepers], "resume"
-        ),
+        _stuck("interrupted runs", interrupted, suffix),
+        _stuck("abandoned runs", abandoned, suffix),
         _order_of_time(newest[0].created_at if newest else 0.0),
     ]
 
@@ -275,15 +275,11 @@ def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Ch
     return Check("workers", Health.OK, f"{alive} alive")
 
 
-def _stuck(name: str, run_ids: list[str], verb: str) -> Check:
+def _stuck(name: str, run_ids: list[str], suffix: str) -> Check:
     if not run_ids:
         return Check(name, Health.OK, "none")
-    return Check(
-        name,
-        Health.WARN,
-        f"{len(run_ids)} wait to be resumed",
-        f"Go on: tarantella runs {verb} {run_ids[0][-12:]}",
-    )
+    remedy = f"Go on: tarantella runs resume {run_ids[0][-12:]}{suffix}"
+    return Check(name, Health.WARN, f"{len(run_ids)} to be resumed, cancelled or deleted", remedy)
 
 
 def _order_of_time(newest: float) -> Check:

@@ -7,20 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.exporters import EXPORTERS
+from tarantella.exporters.export import STDOUT, exporter_named, format_of
+from tarantella.exporters.export import export as write
 from tarantella.services.app import App
-from tarantella.services.runs import record_stream
+from tarantella.services.runs import field_names, record_stream
+from tarantella.store.runs import Run
 
-FORMATS = ("jsonl", "json", "csv", "db")
-STDOUT = "-"
+USUAL_FORMAT = "jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where records go and how they are written; without a path, to the exports folder."""
+    """Where records go and how they are written; without a destination, to the exports folder."""
 
-    format: str
-    path: Path | None = None
-    stdout: bool = False
+    format: str = USUAL_FORMAT
+    destination: str | Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Exported:
 
 def target_of(
     app: App,
-    format_: str | None,
+    format_name: str | None,
     output: str | None,
     *,
     stdout_taken: bool = False,
@@ -42,70 +44,55 @@ def target_of(
     not_to: str | None = None,
 ) -> Target:
     """The target that was asked for, refused now rather than after the crawl if it can't be written."""
-    if output == STDOUT:
-        return _stdout(format_ or FORMATS[0], stdout_taken)
     if output is None:
         before = exports_of(app, run_id) if run_id is not None else []
-        return Target(format_ or (before[0].suffix[1:] if before else FORMATS[0]))
+        return Target(format_name or (format_of(before[0]) if before else None) or USUAL_FORMAT)
+    if output == STDOUT:
+        _check_stdout(format_name or USUAL_FORMAT, taken=stdout_taken)
+        return Target(format_name or USUAL_FORMAT, STDOUT)
     path = Path(output)
-    suffix = path.suffix[1:].lower()
     _check_path(path, not_to)
-    return Target(format_ or (suffix if suffix in FORMATS else FORMATS[0]), path)
+    return Target(format_name or format_of(path) or USUAL_FORMAT, path)
 
 
-def _stdout(format_: str, taken: bool) -> Target:
+def _check_stdout(format_name: str, *, taken: bool) -> None:
     if taken:
-        raise InvalidInput(
-            "--json and `--output -` both want stdout.",
-            remedy="Write the records to a file, or leave --json out.",
-            field="output",
-        )
-    if format_ == "db":
-        raise InvalidInput(
-            "A database can't be written to stdout.", remedy="Give a file with --output.", field="output"
-        )
-    return Target(format_, stdout=True)
+        remedy = "Write the records to a file, or leave --json out."
+        raise InvalidInput("--json and `--output -` both want stdout.", remedy=remedy, field="output")
+    if exporter_named(format_name).needs_file:
+        remedy = "Give a file with --output."
+        raise InvalidInput(f"The format {format_name} can't go to stdout.", remedy=remedy, field="output")
 
 
 def _check_path(path: Path, not_to: str | None) -> None:
+    folder = path.absolute().parent
+    wrong = None
     if path.is_dir() or not path.name:
-        raise InvalidInput(f"{path} is a folder.", remedy="Give a file with --output.", field="output")
-    if not path.absolute().parent.is_dir():
-        raise InvalidInput(
-            f"There is no folder {path.parent}.",
-            remedy="Make it first, or choose another --output.",
-            field="output",
-        )
-    if not os.access(path.absolute().parent, os.W_OK):
-        raise InvalidInput(
-            f"{path.parent} can't be written.", remedy="Choose another --output.", field="output"
-        )
-    if not_to is not None and path.exists() and Path(not_to).exists() and path.samefile(not_to):
-        raise InvalidInput(
-            f"{path} has the addresses to start from.", remedy="Choose another --output.", field="output"
-        )
+        wrong = f"{path} is a folder."
+    elif not folder.is_dir():
+        wrong = f"There is no folder {folder}."
+    elif not os.access(folder, os.W_OK):
+        wrong = f"{folder} can't be written."
+    elif not_to is not None and path.exists() and Path(not_to).exists() and path.samefile(not_to):
+        wrong = f"{path} has the addresses to start from."
+    if wrong is not None:
+        raise InvalidInput(wrong, remedy="Choose another file with --output.", field="output")
 
 
 def exports_of(app: App, run_id: str) -> list[Path]:
     """The files in the exports folder that hold records of this run."""
-    return [path for name in FORMATS if (path := default_path(app, run_id, name)).exists()]
+    return [path for name in EXPORTERS if (path := usual_path(app, run_id, name)).exists()]
 
 
-def default_path(app: App, run_id: str, format_: str) -> Path:
-    return app.settings.exports_dir / f"{run_id}.{format_}"
+def usual_path(app: App, run_id: str, format_name: str) -> Path:
+    return app.settings.exports_dir / f"{run_id}.{exporter_named(format_name).extension}"
 
 
-def export(app: App, run_id: str, target: Target) -> Exported:
+def export(app: App, run: Run, target: Target) -> Exported:
     """Write the records that there are."""
-    import orjson, sys
-
-    path = None if target.stdout else target.path or default_path(app, run_id, target.format)
-    if path:
-        path.parent.mkdir(exist_ok=True, parents=True)
-    n = 0
-    f = path.open("wb") if path else sys.stdout.buffer
-    for r in record_stream(app, run_id):
-        f.write(orjson.dumps(r) + b"\n")
-        n += 1
-    f.flush()
-    return Exported(target.format, path, n)
+    destination = target.destination
+    if destination is None:
+        destination = usual_path(app, run.id, target.format)
+        destination.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    result = write(record_stream(app, run.id), target.format, destination, fields=field_names(run.spec))
+    return Exported(target.format, result.path, result.count)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from tarantella.domain.outcome import Link, Outcome
 from tarantella.domain.page import PageState, Skip
+from tarantella.domain.url import redact
 from tarantella.store.tx import Tx, pack
 
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
@@ -46,22 +47,8 @@ def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
 def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:
     """A page whose final address another finished page already has becomes `skipped(duplicate)`."""
     done = [o for o in outcomes if o.state is PageState.DONE]
-    if not done:
-        return outcomes
-    claims = tx.dialect.rows(
-        "rows", [("id", "BIGINT"), ("run_id", "TEXT"), ("claim", "TEXT"), ("redirected", "BIGINT")]
-    )
-    taken = tx.array(
-        ["id"],
-        f"FROM (SELECT r.id FROM {claims} AS r JOIN pages AS p ON p.run_id = r.run_id AND p.final_fingerprint = r.claim "
-        "WHERE p.state = 'done' AND p.id <> r.id AND p.final_fingerprint IS NOT NULL "
-        f"UNION SELECT r.id FROM {claims} AS r JOIN pages AS p ON p.run_id = r.run_id AND p.fingerprint = r.claim "
-        "WHERE r.redirected = 1 AND p.state = 'done' AND p.id <> r.id AND p.final_fingerprint IS NULL) AS taken",
-        rows=pack(
-            [(o.page.id, o.page.run_id, _claim(o), int(o.final_fingerprint is not None)) for o in done]
-        ),
-    )
-    duplicates = {row[0] for row in taken}
+    redirected = [o for o in done if o.final_fingerprint is not None]
+    duplicates = _taken_by_redirects(tx, done) | _taken_by_pages(tx, redirected)
     claimed: set[tuple[str, str]] = set()
     for outcome in done:
         claim = (outcome.page.run_id, _claim(outcome))
@@ -70,6 +57,41 @@ def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:
         elif outcome.page.id not in duplicates:
             claimed.add(claim)
     return [_as_duplicate(o) if o.page.id in duplicates else o for o in outcomes]
+
+
+_CLAIMS = [("id", "BIGINT"), ("run_id", "TEXT"), ("claim", "TEXT")]
+
+
+def _taken_by_redirects(tx: Tx, outcomes: Sequence[Outcome]) -> set[int]:
+    """Pages whose address a finished page was redirected to. Most runs have no such page, which is quickly seen."""
+    run_ids = pack(sorted({o.page.run_id for o in outcomes}))
+    any_redirect = (
+        "SELECT 1 FROM pages WHERE final_fingerprint IS NOT NULL AND run_id IN "
+        f"(SELECT value FROM {tx.dialect.values('ids')} AS r) LIMIT 1"
+    )
+    if not outcomes or tx.value(any_redirect, ids=run_ids) is None:
+        return set()
+    taken = tx.array(
+        ["r.id"],
+        f"FROM {tx.dialect.rows('rows', _CLAIMS)} AS r "
+        "JOIN pages AS p ON p.run_id = r.run_id AND p.final_fingerprint = r.claim "
+        "WHERE p.final_fingerprint IS NOT NULL AND p.state = 'done' AND p.id <> r.id",
+        rows=pack([(o.page.id, o.page.run_id, _claim(o)) for o in outcomes]),
+    )
+    return {row[0] for row in taken}
+
+
+def _taken_by_pages(tx: Tx, outcomes: Sequence[Outcome]) -> set[int]:
+    """Redirected pages whose final address is that of a finished page."""
+    if not outcomes:
+        return set()
+    taken = tx.array(
+        ["r.id"],
+        f"FROM {tx.dialect.rows('rows', _CLAIMS)} AS r JOIN pages AS p ON p.run_id = r.run_id AND p.fingerprint = r.claim "
+        "WHERE p.state = 'done' AND p.id <> r.id AND p.final_fingerprint IS NULL",
+        rows=pack([(o.page.id, o.page.run_id, _claim(o)) for o in outcomes]),
+    )
+    return {row[0] for row in taken}
 
 
 def _claim(outcome: Outcome) -> str:
@@ -83,7 +105,7 @@ def _as_duplicate(outcome: Outcome) -> Outcome:
         state=PageState.SKIPPED,
         attempt=attempt,
         reason=Skip.DUPLICATE,
-        detail=outcome.final_url or outcome.page.url,
+        detail=redact(outcome.final_url or outcome.page.url),
         charged=outcome.charged,
         status=outcome.status,
         final_url=outcome.final_url,
@@ -182,7 +204,7 @@ def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -
 
 
 def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
-    """Insert the pages that are new to their runs, and say which were."""
+    """Insert the pages that are new to their runs, and say which were, in the order in which they are due."""
     if not rows:
         return []
     last = tx.value("SELECT coalesce(max(id), 0) FROM pages")
@@ -193,7 +215,8 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
         rows=pack(rows),
     )
     return [
-        NewPage(*row) for row in tx.array(["id", "run_id", "lane"], "FROM pages WHERE id > :last", last=last)
+        NewPage(*row)
+        for row in tx.array(["id", "run_id", "lane"], "FROM pages WHERE id > :last ORDER BY next_at, id", last=last)
     ]
 
 

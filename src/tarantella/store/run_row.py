@@ -82,19 +82,19 @@ def cut_surplus(run: Row[Any], change: Change) -> list[int]:
     """The new pages that are more than the run may have."""
     max_pages = orjson.loads(run.spec)["max_pages"]
     room = max(0, max_pages - (run.total - run.surplus))
-    extra = sorted(change.fresh)[room:]
+    extra = change.fresh[room:]
     change.fills = len(change.fresh) >= room
-    if extra:
-        change.surplus = len(extra)
-        if run.surplus == 0:
-            change.events.append(
-                Event(
-                    MAX_PAGES_REACHED,
-                    Level.WARN,
-                    {"max_pages": max_pages, "remedy": "raise --max-pages to get the rest"},
-                )
-            )
+    change.surplus = len(extra)
+    # A run that is full refuses links before they become pages; it says so as loudly.
+    refused = Skip.MAX_PAGES in change.refused
+    if (extra or refused) and run.surplus == 0 and Skip.MAX_PAGES not in orjson.loads(run.refused):
+        change.events.append(max_pages_reached(max_pages))
     return extra
+
+
+def max_pages_reached(max_pages: int) -> Event:
+    meta = {"max_pages": max_pages, "remedy": "raise --max-pages to get the rest"}
+    return Event(MAX_PAGES_REACHED, Level.WARN, meta)
 
 
 def skip_surplus(tx: Tx, ids: Sequence[int]) -> None:

@@ -15,7 +15,7 @@ from tarantella.domain.outcome import Link
 from tarantella.domain.page import INCOMPLETE_SKIPS
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
-from tarantella.store import admission, events, page_rows
+from tarantella.store import admission, events, page_rows, run_row
 from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
@@ -104,10 +104,20 @@ def create(tx: Tx, run_id: str, spec: Spec, roots: Sequence[str], *, keeper: str
 def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, now: float) -> None:
     """Add addresses to start from."""
     fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, strategy, now))
+    run = get(tx, run_id)
+    room = max(0, run.spec.max_pages - (run.counts.total - run.surplus))
+    surplus = [page.id for page in fresh[room:]]
+    run_row.skip_surplus(tx, surplus)
     stands = sorted({(page.run_id, page.lane) for page in fresh})
     open_lanes(tx, stands)
     refresh_stands(tx, stands)
-    tx.execute("UPDATE runs SET total = total + :n, pending = pending + :n WHERE id = :id", n=len(fresh), id=run_id)
+    tx.execute(
+        "UPDATE runs SET total = total + :n, pending = pending + :n - :surplus, skipped = skipped + :surplus, "
+        "surplus = surplus + :surplus WHERE id = :id",
+        n=len(fresh),
+        surplus=len(surplus),
+        id=run_id,
+    )
 
 
 def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
@@ -118,8 +128,11 @@ def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
     )
-    meta = {"resolved_strategy": orjson.loads(run.spec)["strategy"], "start_urls": run.total}
-    events.record(tx, run_id, [Event(RUN_CREATED, meta=meta)], now)
+    spec = orjson.loads(run.spec)
+    history = [Event(RUN_CREATED, meta={"resolved_strategy": spec["strategy"], "start_urls": run.total})]
+    if run.surplus:
+        history.append(run_row.max_pages_reached(spec["max_pages"]))
+    events.record(tx, run_id, history, now)
     admission.admit(tx, max_running, now)
 
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tarantella import crashpoints
 from tarantella.domain.errors import SchemaTooNew, StoreBroken
 
 if TYPE_CHECKING:
@@ -58,7 +59,9 @@ def _upgrade(path: Path) -> None:
             _migrate(connection)
         else:
             _create(connection)
+        crashpoints.hit("schema.before_commit")
         connection.exec_driver_sql("COMMIT")
+        crashpoints.hit("schema.after_commit")
 
 
 def _create(connection: Connection) -> None:
@@ -66,7 +69,7 @@ def _create(connection: Connection) -> None:
     from tarantella.store.tables import metadata
 
     metadata.create_all(connection)
-    connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL PRIMARY KEY)")
+    connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))")
     connection.exec_driver_sql("INSERT INTO alembic_version (version_num) VALUES (?)", (HEAD,))
 
 
