@@ -16,7 +16,9 @@ from tests.acceptance.command import ROOT, Shell, environment
 def site() -> Iterator[str]:
     """The address of the test site, which robots.txt does not restrict."""
     command = [sys.executable, "-m", "tests.site", "--port", "0"]
-    with subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, encoding="utf-8") as process:
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.terminate()

@@ -100,41 +100,19 @@ def test_a_bad_line_is_reported_with_its_number_and_no_run_is_left(shell: Shell,
 @pytest.mark.parametrize(
     "arguments",
     [
-        (),
-        ("file:///etc/passwd",),
-        ("https://user:password@example.com/",),
-        ("example.com", "--depth", "deep"),
-        ("example.com", "--depth", "0"),
-        ("example.com", "--max-pages", "0"),
-        ("example.com", "--concurrency", "-1"),
-        ("example.com", "--delay", "nan"),
-        ("example.com", "--backoff", "inf"),
-        ("example.com", "--scope", "planet"),
-        ("example.com", "--header", "no colon here"),
-        ("example.com", "--header", "Bad\nName: x"),
-        ("example.com", "--proxy", "ftp://proxy"),
-        ("example.com", "--allow-network", "everything"),
-        ("example.com", "--field", "price"),
+        ("https://user:hunter2@example.com/",),
         ("example.com", "--field", "price=:::["),
-        ("example.com", "--cookies-file", "missing.txt"),
-        ("example.com", "--ca-file", "missing.pem"),
-        ("example.com", "--urls-file", "missing.txt"),
-        ("example.com", "--output", "missing/folder/out.jsonl"),
-        ("example.com", "--output", "."),
-        ("example.com", "--output", "-", "--json"),
-        ("example.com", "--output", "-", "--format", "db"),
-        ("example.com", "--format", "xml"),
-        ("example.com", "--no-such-option"),
+        ("example.com", "--depht", "2"),
     ],
     ids=" ".join,
 )
-def test_nonsense_is_refused_in_words_before_anything_is_fetched(shell: Shell, arguments: tuple[str, ...]) -> None:
+def test_nonsense_is_refused_in_words_and_leaves_no_run(shell: Shell, arguments: tuple[str, ...]) -> None:
     done = shell.run("scrape", *arguments)
-    assert done.code == 2, done.err
-    assert done.out == ""
-    assert "Traceback" not in done.err
+    assert (done.code, done.out) == (2, "")
     assert "rror: " in done.err
-    assert "password" not in done.err or "user name or password" in done.err
+    assert "Traceback" not in done.err
+    assert "hunter2" not in done.err
+    assert shell.runs() == []
 
 
 def test_a_private_network_is_denied_and_the_option_that_opens_it_is_told(shell: Shell, site: str) -> None:
@@ -159,7 +137,9 @@ def test_secrets_are_told_to_nobody(shell: Shell, site: str) -> None:
     told = done.out + done.err + shown + (shell.folder / "log.jsonl").read_text()
     assert "hunter2secret" not in told
     assert "headers Authorization (values hidden)" in shown
-    assert "hunter2secret" in Path(done.json["output"]).read_text(), "the site was sent the header, and echoed it"
+    assert "hunter2secret" in Path(done.json["output"]).read_text(), (
+        "the site was sent the header, and echoed it"
+    )
 
 
 def test_a_deadline_ends_the_run_as_partial(shell: Shell, site: str) -> None:

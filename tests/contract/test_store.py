@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 import time
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -34,10 +36,18 @@ def shape(connection: Connection) -> list[tuple[str, ...]]:
     """Tables, columns and indexes as the database itself describes them, in no order that depends on history."""
     inspector = inspect(connection)
     return sorted(
-        (table, *(sorted(map(repr, part)))) for table in inspector.get_table_names() for part in (
-            inspector.get_columns(table), inspector.get_indexes(table), [inspector.get_pk_constraint(table)]
+        (table, *sorted(re.sub(r"<[^>]+>", "", repr(row)) + _conditions(row) for row in part))
+        for table in metadata.tables
+        for part in (
+            inspector.get_columns(table),
+            inspector.get_indexes(table),
+            [inspector.get_pk_constraint(table)],
         )
     )
+
+
+def _conditions(row: Any) -> str:
+    return " ".join(str(value) for value in row.get("dialect_options", {}).values())
 
 
 def test_a_new_database_has_the_tables_in_the_code(database: Database) -> None:
@@ -164,3 +174,13 @@ def test_ids_are_uuids_of_version_7_that_sort_by_the_time_they_were_made() -> No
 
 def test_ids_made_in_the_same_moment_differ() -> None:
     assert len({new_id() for _ in range(10_000)}) == 10_000
+
+
+def test_an_error_of_the_database_does_not_show_the_values_that_it_was_given(database: Database) -> None:
+    def work(tx: Tx) -> None:
+        for _ in range(2):
+            tx.execute("INSERT INTO lanes (name) VALUES (:name)", name="s3cret")
+
+    with pytest.raises(Exception, match="UNIQUE|unique") as caught:
+        database.write_now(work)
+    assert "s3cret" not in str(caught.value)

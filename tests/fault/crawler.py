@@ -31,6 +31,7 @@ from tarantella.services.engine import help_with
 from tarantella.services.foreground import Interrupt, Snapshot, work_on
 from tarantella.services.submit import new_id, submit
 from tarantella.settings import load
+from tarantella.store.database import Database
 
 TIMINGS = {
     "usual": Timing(),
@@ -67,11 +68,21 @@ def tell(told: str, **more: object) -> None:
     print(json.dumps({"told": told, **more}), flush=True)
 
 
-def quick_app(data_dir: Path, *, timing: Timing = TIMINGS["quick"], tools: Callable[[], Tools] = make_tools) -> App:
-    """The application with another clockwork."""
+def quick_app(
+    data_dir: Path,
+    *,
+    timing: Timing = TIMINGS["quick"],
+    tools: Callable[[], Tools] = make_tools,
+    made: Callable[[Worker], None] = lambda _: None,
+    database: Callable[[Path], Database] | None = None,
+) -> App:
+    """The application with another clockwork, and perhaps another way to the store."""
     app = open_app(load(data_dir=data_dir))
+    if database is not None:
+        app.close()
+        app = replace(app, database=database(app.settings.database_path))
 
-    def make_worker(made: Tools, only_run: str | None) -> Worker:
+    def make_worker(with_tools: Tools, only_run: str | None) -> Worker:
         settings = WorkerSettings(
             folder=app.settings.workers_dir,
             max_running=app.settings.max_concurrent_tasks,
@@ -79,7 +90,9 @@ def quick_app(data_dir: Path, *, timing: Timing = TIMINGS["quick"], tools: Calla
             only_run=only_run,
             timing=timing,
         )
-        return Worker(app.database, made, settings)
+        worker = Worker(app.database, with_tools, settings)
+        made(worker)
+        return worker
 
     return replace(app, make_worker=make_worker, make_tools=tools)
 
@@ -92,13 +105,18 @@ def spec_of(text: str) -> Spec:
 
 
 async def _crawl(options: argparse.Namespace) -> int:
-    app = quick_app(options.data_dir, timing=TIMINGS[options.timing], tools=lambda: _tools(options))
+    crew: list[Worker] = []
+    app = quick_app(
+        options.data_dir, timing=TIMINGS[options.timing], tools=lambda: _tools(options), made=crew.append
+    )
     try:
         if options.what == "engine":
             await help_with(app, await runs.find(app, options.targets[0]))
             return 0
         return await _work(app, options)
     finally:
+        for worker in crew:
+            tell("worked", id=worker.id, counters=list(worker.counters.exposition()))
         app.close()
 
 

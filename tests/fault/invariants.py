@@ -256,7 +256,7 @@ def _of_workers(db: sqlite3.Connection) -> Iterator[str]:
         yield f"lane {row['name']} is owned by {row['owner']}, who is dead"
     for row in db.execute(f"SELECT run_id, worker_id FROM run_workers WHERE worker_id NOT IN ({living})"):
         yield f"{row['worker_id']} is dead and holds slots of run {row['run_id']}"
-    kept = f"SELECT id, status, keeper FROM runs WHERE status IN ('queued', 'running', 'paused') AND wanted <> 'cancel' AND keeper NOT IN ({living})"
+    kept = f"SELECT id, status, keeper FROM runs WHERE status IN ('queued', 'running', 'paused') AND wanted <> 'cancel' AND keeper IS NOT NULL AND keeper NOT IN ({living})"
     for row in db.execute(f"{kept} AND coalesce(reason, '') <> '{SUBMITTING}'"):
         yield f"run {row['id']} is {row['status']} and kept by {row['keeper']}, who is dead"
     shared = "SELECT r.id, r.spec, sum(w.slots) AS slots FROM runs AS r JOIN run_workers AS w ON w.run_id = r.id GROUP BY r.id"

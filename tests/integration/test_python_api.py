@@ -40,7 +40,10 @@ def test_scrape_yields_a_record_for_each_page(tmp_path: Path) -> None:
 def test_fields_are_given_by_name(tmp_path: Path) -> None:
     site = Site()
     [record] = in_a_thread(
-        site, lambda: list(scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL))
+        site,
+        lambda: list(
+            scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL)
+        ),
     )
     assert record["fields"]["heading"]
 
@@ -64,7 +67,9 @@ def test_scrape_async_yields_while_the_run_goes_on(tmp_path: Path) -> None:
             ended_at_first = -1
             async for record in scrape_async(urls, data_dir=tmp_path / "data", **LOCAL):
                 if ended_at_first < 0:
-                    ended_at_first = sum(hit.end is not None for hit in site.hits if hit.path.startswith("/slow"))
+                    ended_at_first = sum(
+                        hit.end is not None for hit in site.hits if hit.path.startswith("/slow")
+                    )
                 found.append(record)
             return found, ended_at_first
 
@@ -77,7 +82,9 @@ def test_leaving_the_loop_early_pauses_the_run(tmp_path: Path) -> None:
     site = Site()
 
     def take_one() -> None:
-        for _record in scrape(f"{site.url}/list?n=200", depth=2, delay=0.1, data_dir=tmp_path / "data", **LOCAL):
+        for _record in scrape(
+            f"{site.url}/list?n=200", depth=2, delay=0.1, data_dir=tmp_path / "data", **LOCAL
+        ):
             break
 
     in_a_thread(site, take_one)

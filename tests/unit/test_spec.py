@@ -41,7 +41,9 @@ FULL = Spec(
     partial_ok=False,
     durable=True,
     priority=Priority.LOW,
-    secrets=Secrets({"authorization": "Bearer s3cret"}, ({"name": "a", "value": "s3cret"},), "http://u:s3cret@p:1"),
+    secrets=Secrets(
+        {"authorization": "Bearer s3cret"}, ({"name": "a", "value": "s3cret"},), "http://u:s3cret@p:1", ("h.example",)
+    ),
 )
 
 

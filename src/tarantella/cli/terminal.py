@@ -59,16 +59,16 @@ class Terminal:
     def say(self, text: Any = "", *, style: str | None = None) -> None:
         """Tell the user something on stderr."""
         if not self.quiet:
-            self.err.print(text, style=style, markup=False, highlight=False, soft_wrap=True)
+            self.err.print(text, style=style, soft_wrap=True)
 
     def log(self, line: str) -> None:
         """A line of the log, above whatever is being redrawn."""
         style = "yellow" if line.startswith("warning") else None
-        self.err.print(line, style=style, markup=False, highlight=False, soft_wrap=True)
+        self.err.print(line, style=style, soft_wrap=True)
 
     def show(self, text: Any = "", *, style: str | None = None) -> None:
         """Put what was asked for on stdout."""
-        self.out.print(text, style=style, markup=False, highlight=False, soft_wrap=isinstance(text, str))
+        self.out.print(text, style=style, soft_wrap=isinstance(text, str))
 
     def show_json(self, value: Any) -> None:
         """One JSON value on stdout, always in UTF-8."""
@@ -88,15 +88,21 @@ class Terminal:
 
 def open_terminal(*, quiet: bool = False) -> Terminal:
     """The terminal, pipe or file that this process was given."""
-    out, err = _stream(sys.stdout), _stream(sys.stderr)
-    errors = Console(file=err, width=None if sys.stderr.isatty() else UNLIMITED)
+    out, err = _console(sys.stdout), _console(sys.stderr)
     return Terminal(
-        out=Console(file=out, width=None if sys.stdout.isatty() else UNLIMITED),
-        err=errors,
-        unicode=not isinstance(err, AsciiStream),
-        live=errors.is_terminal and sys.stderr.isatty() and not errors.is_dumb_terminal,
+        out=out,
+        err=err,
+        unicode=_shows_unicode(sys.stderr),
+        live=sys.stderr.isatty() and err.is_terminal and not err.is_dumb_terminal,
         quiet=quiet,
     )
+
+
+def _console(stream: TextIO) -> Console:
+    """Shows text as it is: an address with brackets or colons in it is neither markup nor a smiley."""
+    file = stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
+    width = None if stream.isatty() else UNLIMITED
+    return Console(file=file, width=width, markup=False, emoji=False, highlight=False)
 
 
 def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:
@@ -117,10 +123,6 @@ def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) 
             overflow="fold",
         )
     return table
-
-
-def _stream(stream: TextIO) -> TextIO:
-    return stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
 
 
 def _shows_unicode(stream: TextIO) -> bool:

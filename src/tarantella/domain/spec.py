@@ -51,6 +51,7 @@ class Secrets:
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: tuple[Mapping[str, str], ...] = ()
     proxy: str | None = None
+    hosts: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,9 @@ class Spec:
         values["scope"] = ScopeKind(values["scope"])
         values["priority"] = Priority(values["priority"])
         if secrets:
-            values["secrets"] = Secrets(secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"])
+            values["secrets"] = Secrets(
+                secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("hosts", ()))
+            )
         return cls(**values)
 
     def without_secrets(self) -> Self:

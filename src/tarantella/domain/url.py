@@ -62,8 +62,8 @@ def stored(href: str) -> Url:
     authority = rest.partition("/")[0]
     host, colon, port = authority.rpartition(":")
     if not colon or authority.endswith("]"):
-        return Url(href, scheme, authority.rstrip("."), 443 if scheme == "https" else 80)
-    return Url(href, scheme, host.rstrip("."), int(port))
+        return Url(href, scheme, authority, 443 if scheme == "https" else 80)
+    return Url(href, scheme, host, int(port))
 
 
 class Unfetchable(InvalidInput):
@@ -82,15 +82,18 @@ def resolve(reference: str, base: str | None = None) -> Url:
     scheme = parsed.protocol[:-1]
     if scheme not in SCHEMES:
         raise Unfetchable("scheme", f"{shown(reference)} is not http or https.")
-    if not parsed.hostname:
+    host = parsed.hostname.rstrip(".")  # to certificates and clients "example.com." would be another name
+    if not host:
         raise Unfetchable("malformed", f"{shown(reference)} names no host.")
     if parsed.username or parsed.password:
         parsed.username = ""
         parsed.password = ""
+    if host != parsed.hostname:
+        parsed.hostname = host
     if parsed.hash or parsed.href.endswith("#"):
         parsed.hash = ""
     port = int(parsed.port) if parsed.port else (443 if scheme == "https" else 80)
-    return Url(href=parsed.href, scheme=scheme, host=parsed.hostname.rstrip(".").lower(), port=port)
+    return Url(href=parsed.href, scheme=scheme, host=host, port=port)
 
 
 def _parse(reference: str, base: str | None = None) -> ada_url.URL:

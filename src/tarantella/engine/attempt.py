@@ -36,12 +36,12 @@ from tarantella.engine.served import ServedRun
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.fetchers.contract import FetchError, Request
 from tarantella.fetchers.retry_after import parse_retry_after
-from tarantella.fetchers.robots import Robots, RobotsUnreachable
+from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
 
 log = structlog.get_logger()
 
-ROBOTS_TRIES = 3
 MAX_DETAIL = 500
+REFUSED_SAMPLES = 3
 
 
 class HostMustWait(Exception):
@@ -111,23 +111,19 @@ async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) ->
 
 async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
     """What robots.txt means for this page: None when it may be fetched."""
-    if lane.robots_failures.get(url.origin, 0) >= ROBOTS_TRIES:
-        return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail="robots.txt could not be read")
     try:
-        rules = await tools.robots.rules(url, run.options)
+        rules = tools.robots.known(url) or await tools.robots.rules(url, run.options)
     except RobotsUnreachable as error:
-        tries = lane.robots_failures[url.origin] = lane.robots_failures.get(url.origin, 0) + 1
-        if tries >= ROBOTS_TRIES:
+        if error.tries >= ENOUGH_TRIES:
             return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
         asked = obeyed_retry_after(error.retry_after)
-        raise HostMustWait(asked if asked is not None else run.spec.backoff.delay(tries, tools.luck())) from error
+        raise HostMustWait(asked if asked is not None else run.spec.backoff.delay(error.tries, tools.luck())) from error
     except FetchError as error:
         detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
         events = (_page_failed(page, error.failure, detail),)
         return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
     if rules is not lane.rules:
         lane.rules = rules
-        lane.robots_failures.pop(url.origin, None)
         lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
     if rules.allowed(url.href, run.user_agent):
         return None
@@ -142,7 +138,8 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     if extracted.hrefs:
         links, refused = _links(page, run, visit)
     redirected = visit.url != page.url
-    final = fingerprint(visit.url) if redirected or visit.hops else None
+    # A page that moved here from another host has been taken before, and its own mark is that of its first address.
+    final = fingerprint(visit.url) if redirected or page.tries else None
     return Outcome(
         page=page,
         state=PageState.DONE,
@@ -162,12 +159,14 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
 def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Sequence[Link], Mapping[str, Refused]]:
     extracted = visit.extracted
     assert extracted is not None
-    if run.full:
-        return (), {"max_pages": Refused(len(extracted.hrefs))}
     if page.is_start and visit.url != page.url and not run.contains(visit.url):
         # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
         run.rebase_to(visit.url)
     found = run.links.discover(extracted.hrefs, visit.url, extracted.base, page.depth)
+    if run.full and found.links:
+        # Not even rows: a run that is full would fill the disk with what it must not fetch.
+        samples = tuple(redact(link.url) for link in found.links[:REFUSED_SAMPLES])
+        return (), {**found.refused, Skip.MAX_PAGES.value: Refused(len(found.links), samples)}
     return found.links, found.refused
 
 

@@ -15,24 +15,25 @@ from tarantella.store.settle import Settled
 class Closer:
     """Skips pending pages, a slice at a time, through the settle."""
 
-    def __init__(self, database: Database, holdings: Holdings, *, max_running: int, clock: Clock) -> None:
+    def __init__(
+        self, database: Database, holdings: Holdings, worker_id: str, *, max_running: int, clock: Clock
+    ) -> None:
         self._database = database
+        self._worker_id = worker_id
         self._held = holdings
         self._max_running = max_running
         self._clock = clock
 
     async def close_run(self, run_id: str, reason: Skip) -> set[str]:
         """Close all that is pending in a run; the runs that ended by it."""
-        served = self._held.runs.get(run_id)
-        if served is not None and not served.closing:
-            served.closing = True
-            announce = partial(closing.announce, run_id=run_id, reason=reason, now=self._clock.wall())
-            await self._database.write(announce, name="close")
+        announce = partial(closing.announce, run_id=run_id, reason=reason, now=self._clock.wall())
+        await self._database.write(announce, name="close")
         return await self._close(run_id, reason, lane=None)
 
     async def close_hopeless(self, lane: OwnedLane) -> set[str]:
         """Three probes of a host failed: the pages that wait for it will not come."""
-        if not lane.breaker.is_hopeless or lane.active:
+        if not lane.breaker.is_hopeless or lane.unsettled:
+            # What the last probe has to say is stored first: closed with the others, its page would lose it.
             return set()
         ended: set[str] = set()
         for run_id in lane.run_ids:
@@ -49,6 +50,7 @@ class Closer:
                     closing.close_pages,
                     run_id=run_id,
                     reason=reason,
+                    worker_id=self._worker_id if lane is not None else None,
                     lane=lane,
                     max_running=self._max_running,
                     now=self._clock.wall(),

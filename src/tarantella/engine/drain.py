@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from functools import partial
 
 import structlog
@@ -76,7 +76,18 @@ class Drain:
         loop = asyncio.get_running_loop()
         for task, page in self._held.tasks.items():
             if page.run_id == run_id:
-                loop.call_later(PAUSE_GRACE, task.cancel)
+                loop.call_later(PAUSE_GRACE, self._give_up, task, page)
+
+    def _give_up(self, task: asyncio.Task[None], page: Page) -> None:
+        # By now the task may be at a page of another run, which nobody wants to pause.
+        if self._held.tasks.get(task) is page:
+            task.cancel()
+
+    def drop(self, run_ids: Container[str]) -> None:
+        """These runs are over: nobody waits for what is still in flight of them."""
+        for task, page in self._held.tasks.items():
+            if page.run_id in run_ids:
+                task.cancel()
 
     async def stop(self, grace: float) -> None:
         """Start nothing more; what doesn't finish in time stays pending, and nothing is charged."""
@@ -112,7 +123,7 @@ class Drain:
 
     def _pump(self, lane: OwnedLane) -> None:
         """Start as many pages as the lane's host and the runs allow."""
-        while (page := self._next(lane)) is not None:
+        while len(self._held.tasks) < self._slots and (page := self._next(lane)) is not None:
             task = asyncio.create_task(self._work(lane, page))
             self._held.tasks[task] = page
             task.add_done_callback(self._held.tasks.pop)
@@ -121,7 +132,7 @@ class Drain:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         if self._stopping or lane.releasing or not lane.queued or self._settler.is_full:
             return None
-        if len(self._held.tasks) > self._slots or not self._may_dial():
+        if not self._may_dial():
             return None
         wait = lane.wait_time()
         if wait:
@@ -129,7 +140,9 @@ class Drain:
                 self.look_later(lane, wait)
             return None
         page = lane.pick(self._held.runs)
-        if page is not None:
+        if page is None:
+            lane.line_up(self._held.runs)
+        else:
             lane.start()
             self._held.runs[page.run_id].busy += 1
             if lane.queued < LOW_WATER:
@@ -153,8 +166,23 @@ class Drain:
                 run.busy -= 1
             if outcome is not None:
                 self._settler.put(outcome, durable=run.spec.durable)
-            page = self._next(lane)
+            lane, page = self._next_in_line(lane, run)
         self._pump(lane)
+
+    def _next_in_line(self, lane: OwnedLane, run: ServedRun) -> tuple[OwnedLane, Page | None]:
+        """A slot became free: it goes to the lane that has waited for it longest, so that no host takes them all."""
+        line = run.line
+        line.pop(lane.name, None)
+        if not line:
+            return lane, self._next(lane)
+        line[lane.name] = None
+        for _ in range(len(line)):
+            name = next(iter(line))
+            del line[name]
+            other = self._held.lanes.get(name)
+            if other is not None and (page := self._next(other)) is not None:
+                return other, page
+        return lane, None
 
     async def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Outcome | None:
         try:

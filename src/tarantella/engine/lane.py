@@ -39,7 +39,6 @@ class OwnedLane:
         self.held: set[int] = set()
         self.delay = 0.0
         self.rules: object | None = None  # of robots.txt, as last seen
-        self.robots_failures: dict[str, int] = {}
         self.idle_since: float | None = None
         self.releasing = False
         self._queues: dict[str, deque[Page]] = {}
@@ -98,6 +97,12 @@ class OwnedLane:
         self._turns[best] += 1 / runs[best].weight
         return self._queues[best].popleft()
 
+    def line_up(self, runs: Mapping[str, ServedRun]) -> None:
+        """Wait for a slot of those runs that have pages here and all their slots in use."""
+        for run_id, queue in self._queues.items():
+            if queue and (served := runs.get(run_id)) is not None and served.is_active:
+                served.line.setdefault(self.name)
+
     def put_back(self, page: Page) -> None:
         """A page that was picked and not fetched goes to the front of its queue."""
         queue = self._queues.get(page.run_id)
@@ -115,6 +120,11 @@ class OwnedLane:
     @property
     def run_ids(self) -> set[str]:
         return set(self._queues)
+
+    @property
+    def unsettled(self) -> int:
+        """How many pages are in flight, or on their way to the store."""
+        return len(self.held) - self.queued
 
     @property
     def queued(self) -> int:
@@ -136,6 +146,9 @@ class OwnedLane:
     def set_crawl_delay(self, seconds: float) -> None:
         self._crawl_delay = seconds
         self.delay = max(self._floor, seconds)
+        if seconds:
+            # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
+            self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)
 
     def wait_time(self) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
@@ -208,7 +221,9 @@ class OwnedLane:
 
     def news(self, batch: int) -> LaneNews | None:
         """What has to be stored of this lane, if anything changed."""
-        clean = not self._clean_told and (self._settled_here >= batch or not self.held)
+        # A lane that was just taken holds nothing yet either: that alone is no proof that it kills nobody.
+        drained = self._settled_here > 0 and not self.held
+        clean = not self._clean_told and (self._settled_here >= batch or drained)
         if not self._changed and not clean:
             return None
         self._changed = False

@@ -28,7 +28,7 @@ class ServedRun:
         self.weight = WEIGHTS[run.spec.priority]
         self.slots = 0
         self.busy = 0
-        self.closing = False
+        self.line: dict[str, None] = {}  # lanes that wait for one of its slots, in turn
         self.full = run.is_full
         self._wall = wall
         self._roots = run.roots
@@ -57,7 +57,6 @@ class ServedRun:
         if run.roots != self._roots:
             self._roots = run.roots
             self.links.rebase(self._scope())
-            self.options = self._options()
 
     def rebase_to(self, href: str) -> None:
         """A start address led here: draw the scope around this one too, before the database says so."""
@@ -77,7 +76,7 @@ class ServedRun:
         return Options(
             user_agent=self.user_agent,
             headers=spec.secrets.headers,
-            trusted_hosts=frozenset(resolve(root).host for root in self._roots),
+            trusted_hosts=frozenset(spec.secrets.hosts),
             cookies=spec.secrets.cookies,
             proxy=spec.secrets.proxy,
             ca_file=spec.ca_file,

@@ -13,6 +13,7 @@ from tarantella.domain.errors import StoreBroken, StoreBusy
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import PageState
+from tarantella.domain.url import redact
 from tarantella.engine.lane import Clock
 from tarantella.store.database import Database
 from tarantella.store.settle import MAX_ROWS, Settled, settle
@@ -107,7 +108,7 @@ class Settler:
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
 
-    async def _settle(self, batch: list[Outcome], news: list[LaneNews]) -> None:
+    async def _settle(self, batch: list[Outcome], news: list[LaneNews], *, dropped: int = 0) -> None:
         """Store a batch; send it again when it is unknown whether it was, and halve it when its data is refused."""
         while True:
             now = self._clock.wall()
@@ -125,6 +126,7 @@ class Settler:
                 await self._settle_apart(batch, news, error)
                 return
             self.trouble = None
+            result.lost += dropped
             self._settled(batch, result)
             return
 
@@ -134,10 +136,11 @@ class Settler:
             await self._settle(batch[:middle], news)
             await self._settle(batch[middle:], [])
         elif batch:
-            log.error("A page can't be stored", action="unstorable", url=batch[0].page.url, error=str(error))
+            log.error("A page can't be stored", action="unstorable", url=redact(batch[0].page.url), error=str(error))
             if batch[0].detail == "unstorable":
                 raise error
             page = batch[0].page
-            await self._settle([Outcome(page, PageState.FAILED, reason=Failure.UNKNOWN, detail="unstorable", charged=True)], news)
+            unstorable = Outcome(page, PageState.FAILED, reason=Failure.UNKNOWN, detail="unstorable", charged=True)
+            await self._settle([unstorable], news, dropped=1)
         else:
             raise error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,6 +10,7 @@ from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.store import closing, lanes, runs, slots, workers
 from tarantella.store.database import Database
@@ -82,14 +83,18 @@ class Tenure:
         if not view.ready_lanes and not self._shares_differ(view):
             return
         room = min(self._fair(view), MAX_LANES) - len(self._held.lanes)
-        busy = {run_id: run.busy for run_id, run in self._held.runs.items()}
+        for run_id, run in self._held.runs.items():
+            # Lowered before it is written: what would start meanwhile might already be somebody else's.
+            run.slots = min(run.slots, slots.share(view.shares.get(run_id, {}), self._me, run.spec.concurrency, 0))
+        in_use = {run_id: max(run.busy, run.slots) for run_id, run in self._held.runs.items()}
 
         def agree(tx: Tx) -> tuple[list[lanes.Lane], list[lanes.Stand], list[runs.Run], dict[str, int]]:
+            workers.check_alive(tx, self._me)
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
             found = runs.served(tx, sorted({stand.run_id for stand in stands}))
             mine = {
-                run.id: slots.claim(tx, run.id, self._me, run.spec.concurrency, busy.get(run.id, 0))
+                run.id: self._claim(tx, run, in_use.get(run.id, 0))
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
@@ -101,6 +106,11 @@ class Tenure:
         for run_id, share in mine.items():
             if run_id in self._held.runs:
                 self._held.runs[run_id].slots = share
+
+    def _claim(self, tx: Tx, run: runs.Run, in_use: int) -> int:
+        """Hold what is in use, and say how much may be: with others there it becomes less, page by page."""
+        slots.claim(tx, run.id, self._me, run.spec.concurrency, in_use)
+        return slots.share(slots.shares(tx, [run.id])[run.id], self._me, run.spec.concurrency, 0)
 
     def adopt(self, owned: Sequence[lanes.Lane]) -> None:
         """Hold these lanes: a take whose commit was unknown may have made us an owner without our knowing."""
@@ -139,12 +149,16 @@ class Tenure:
             # Somebody has nothing to do: the lane with the least in flight goes to them.
             min(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued)).releasing = True
         idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
-        quiet = [run_id for run_id, run in self._held.runs.items() if run.slots and self._is_quiet(run_id, frozenset(idle))]
+        holding = {run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})}
+        quiet = [run_id for run_id in sorted(holding) if self._is_quiet(run_id, frozenset(idle))]
         if not idle and not quiet:
             return
+        for name in idle:
+            # A read that is under way must not start anything in a lane that is somebody else's by then.
+            self._held.lanes[name].releasing = True
         await self._database.write(partial(self._give_back, idle=idle, quiet=quiet), name="release")
         for name in idle:
-            del self._held.lanes[name]
+            self._held.lanes.pop(name, None)
         for run_id in quiet:
             self._held.runs[run_id].slots = 0
 
@@ -152,8 +166,15 @@ class Tenure:
         return max(1, -(-(view.ready_lanes + len(self._held.lanes)) // max(1, view.peers)))
 
     def _shares_differ(self, view: View) -> bool:
+        def differs(run: ServedRun, held: Mapping[str, int]) -> bool:
+            concurrency = run.spec.concurrency
+            return (
+                slots.share(held, self._me, concurrency, 0) != run.slots
+                or slots.share(held, self._me, concurrency, run.busy) != held.get(self._me)
+            )
+
         return any(
-            slots.share(view.shares.get(run_id, {}), self._me, run.spec.concurrency, run.busy) != run.slots
+            differs(run, view.shares.get(run_id, {}))
             for run_id, run in self._held.runs.items()
             if run.run.wanted is Wanted.RUN and not run.run.is_over and self._held.stands_in(run_id)
         )

@@ -9,6 +9,7 @@ from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.fetchers.contract import Fetcher, FetchError, Request
+from tarantella.fetchers.redirects import FINAL_DETAILS
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class DirectVisitor:
         try:
             response = await self._fetcher.fetch(request)
         except FetchError as error:
-            return Visit(request.url.href, failure=error.failure, detail=_told(error))
+            final = error.detail in FINAL_DETAILS
+            return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
         headers = dict(response.headers)
         seen: dict[str, Any] = {
             "url": response.url,
@@ -65,7 +67,7 @@ class DirectVisitor:
         if failure is not None:
             return Visit(**seen, failure=failure, detail=f"HTTP {response.status}")
         try:
-            extracted = extract(response.body, headers.get("content-type", ""), wants)
+            extracted = extract(response.body, headers.get("content-type", ""), wants, response.url)
         except NotADocument as error:
             return Visit(**seen, not_a_document=str(error))
         except ExtractionFailed as error:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 import sys
-from collections.abc import Container, Coroutine, Sequence
+from collections.abc import Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -36,6 +36,7 @@ from tarantella.store import lanes, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
+from tarantella.store.tx import Tx
 
 log = structlog.get_logger()
 
@@ -74,7 +75,7 @@ class Worker:
             database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial
         )
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
-        self._closer = Closer(database, self._held, **shared)
+        self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
         self._duties = Duties(database, self.id, **shared)
         self._hints = Hints(settings.folder, self.id)
@@ -124,8 +125,12 @@ class Worker:
         drained.cancel()
         if settler.done():
             settler.result()
-        now = self._clock.wall()
-        retire = partial(workers.retire, worker_id=self.id, max_running=self._settings.max_running, now=now)
+
+        def retire(tx: Tx) -> None:
+            # Without this, who was thought dead would end as if nothing had happened.
+            workers.check_alive(tx, self.id)
+            workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
+
         await self._database.write(retire, name="retire")
         self._lifeline.cut()
         log.info("The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition()))
@@ -137,10 +142,14 @@ class Worker:
         while True:
             await asyncio.sleep(self._settings.timing.beat)
             began = self._clock.monotonic()
-            beat = partial(workers.beat, worker_id=self.id, hungry=not self._held.tasks, now=self._clock.wall())
+            hungry, now = not self._held.tasks, self._clock.wall()
+
+            def say(tx: Tx, hungry: bool = hungry, now: float = now) -> tuple[bool, list[lanes.Lane]]:
+                # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
+                return workers.beat(tx, self.id, hungry, now), lanes.owned(tx, self.id)
+
             try:
-                alive = await self._database.write(beat, name="beat")
-                owned = await self._database.read(partial(lanes.owned, worker_id=self.id))
+                alive, owned = await self._database.write(say, name="beat")
             except StoreError as error:
                 log.warning("The beat could not be written", action="beat_failed", error=str(error))
                 continue
@@ -166,6 +175,7 @@ class Worker:
 
     async def _tick_once(self) -> None:
         view = await self._tenure.look()
+        self._ended({run.id for run in view.runs if run.is_over})
         if not self._stop.is_set():
             await self._tenure.take(view)
         self._tenure.update_stands(view)
@@ -213,12 +223,18 @@ class Worker:
         if elsewhere or result.admitted:
             self._wake.set()
         self._in_background(self._duties.after_commit())
-        for name, lane in self._held.lanes.items():
-            if name in result.woken_lanes:
-                lane.look_again()
+        for run_id, name in result.woken:
+            if (woken := self._held.lanes.get(name)) is not None:
+                woken.look_again()
+                if run_id not in woken.run_ids:
+                    # The run had nothing left here and was forgotten; the next look finds that it stands here again.
+                    self._wake.set()
+        for lane in self._held.lanes.values():
             self._drain.look(lane)
 
-    def _ended(self, run_ids: Container[str | None]) -> None:
+    def _ended(self, run_ids: Collection[str]) -> None:
+        if run_ids:
+            self._drain.drop(run_ids)
         if self._settings.only_run in run_ids:
             self.run_over.set()
 

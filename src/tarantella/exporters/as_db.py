@@ -47,7 +47,7 @@ def _fill(database: sqlite3.Connection, columns: Mapping[str, str], rows: Iterab
     places = ", ".join("?" * len(columns))
     count = database.executemany(f"INSERT INTO records VALUES ({places})", rows).rowcount
     database.execute("COMMIT")
-    return max(0, count)
+    return count
 
 
 def _rows(records: Iterable[Record], fields: Sequence[str]) -> Iterator[list[Cell]]:

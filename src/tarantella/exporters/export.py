@@ -137,6 +137,11 @@ _WORDS: Mapping[int, tuple[type[TarantellaError], str, str]] = {
     errno.EPERM: (InvalidInput, "that is not permitted", "Choose a folder that you may write in."),
     errno.EROFS: (InvalidInput, "the file system is read-only", "Choose another place."),
     errno.ENAMETOOLONG: (InvalidInput, "the name is too long", "Choose a shorter one."),
+    errno.EFBIG: (
+        StoreBroken,
+        "it would be larger than files may be",
+        "Raise the limit; nothing was replaced.",
+    ),
     errno.ENOSPC: (
         StoreBroken,
         "the disk is full",

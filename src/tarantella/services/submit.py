@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.outcome import Link
-from tarantella.domain.spec import Spec
+from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.url import fingerprint, start_url
 from tarantella.extractors.page import Wants
 from tarantella.services.app import App
@@ -31,6 +32,9 @@ async def submit(app: App, spec: Spec, urls: Iterable[str], *, run_id: str | Non
     if not first:
         raise InvalidInput("There is no address to start from.", remedy="Give one like https://example.com/.", field="urls")
     roots = [link.url for link in first[:MOST_ROOTS]]
+    if spec.secrets != Secrets():
+        hosts = tuple(dict.fromkeys(link.lane for link in first[:MOST_ROOTS]))
+        spec = replace(spec, secrets=replace(spec.secrets, hosts=hosts))
     now = app.now()
 
     def begin(tx: Tx) -> None:

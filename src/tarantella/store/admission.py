@@ -12,6 +12,12 @@ from tarantella.store.tx import Tx
 WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
 WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
 
+# A page that is due is of no use while its host wants to be left alone.
+_COULD_WORK = (
+    "SELECT 1 FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = runs.id AND ready_at <= :now "
+    "AND not_before <= :now AND (breaker_state <> 'open' OR breaker_open_until <= :now)"
+)
+
 
 def admit(tx: Tx, limit: int, now: float) -> list[str]:
     """Start as many queued runs as there are free slots; call it in every transaction that submits, ends or pauses one."""
@@ -21,7 +27,7 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
     # One that gave its slot back because its pages wait comes again when the first of them is ready.
     ready = tx.all(
         "SELECT id, spec, started_at, deadline_at FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
-        "OR reason IS NULL OR EXISTS (SELECT 1 FROM stands WHERE stands.run_id = runs.id AND ready_at <= :now)) "
+        f"OR reason IS NULL OR EXISTS ({_COULD_WORK})) "
         "ORDER BY rank, id LIMIT :free",
         waits=WAITS_FOR_ITS_PAGES,
         now=now,
@@ -29,9 +35,9 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
     )
     for run in ready:
         spec = orjson.loads(run.spec)
-        # The clock of the deadline starts with the first admission, not with the submission.
+        # The clock of the deadline starts with the first admission, not with the submission or the retry.
         deadline = run.deadline_at
-        if run.started_at is None and spec["deadline_seconds"] is not None:
+        if deadline is None and spec["deadline_seconds"] is not None:
             deadline = now + spec["deadline_seconds"]
         tx.execute(
             "UPDATE runs SET status = :running, reason = NULL, started_at = coalesce(started_at, :now), "
@@ -53,8 +59,8 @@ def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[
         return []
     waiting = tx.all(
         "SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS "
-        "(SELECT 1 FROM stands WHERE stands.run_id = runs.id AND ready_at <= :soon) AND pending > 0",
-        soon=now + patience,
+        f"({_COULD_WORK}) AND pending > 0",
+        now=now + patience,
     )
     for run in waiting:
         tx.execute("UPDATE runs SET status = 'queued', reason = :why WHERE id = :id", why=WAITS_FOR_ITS_PAGES, id=run.id)

@@ -13,9 +13,20 @@ AT_ONCE = 1_000
 
 
 def close_pages(
-    tx: Tx, run_id: str, reason: Skip, *, lane: str | None = None, detail: str | None = None, max_running: int, now: float
+    tx: Tx,
+    run_id: str,
+    reason: Skip,
+    *,
+    worker_id: str | None = None,
+    lane: str | None = None,
+    detail: str | None = None,
+    max_running: int,
+    now: float,
 ) -> Settled:
-    """Skip up to a thousand pending pages of a run, in one lane or in all. Call it until it finds none."""
+    """Skip up to a thousand pending pages of a run, in one lane or in all. Call it until it finds none.
+
+    What a worker alone thinks, it may only do while it lives; a cancel or a deadline is anybody's to make true.
+    """
     rows = tx.array(
         ["id", "fingerprint", "lane", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"],
         "FROM pages WHERE state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) "
@@ -27,7 +38,7 @@ def close_pages(
         for id_, fingerprint, lane_, url, depth, tries, charged, strategy, hops, start in rows
     ]
     outcomes = [Outcome(page, PageState.SKIPPED, reason=reason, detail=detail) for page in pages]
-    return settle(tx, None, outcomes, [], max_running=max_running, now=now)
+    return settle(tx, worker_id, outcomes, [], max_running=max_running, now=now)
 
 
 def overdue(tx: Tx, now: float) -> list[tuple[str, Skip]]:
@@ -41,7 +52,14 @@ def overdue(tx: Tx, now: float) -> list[tuple[str, Skip]]:
 
 
 def announce(tx: Tx, run_id: str, reason: Skip, now: float) -> None:
-    """Say in a run's history that its time is up; a cancel speaks for itself when the run ends."""
-    if reason is Skip.DEADLINE:
+    """Say in a run's history, once, that its time is up; a cancel speaks for itself when the run ends."""
+    if reason is not Skip.DEADLINE:
+        return
+    first = tx.execute(
+        "UPDATE runs SET reason = :reason WHERE id = :id AND status = 'running' AND (reason IS NULL OR reason <> :reason)",
+        id=run_id,
+        reason=reason,
+    )
+    if first:
         pending = tx.value("SELECT pending FROM runs WHERE id = :id", id=run_id)
         events.record(tx, run_id, [Event(DEADLINE_REACHED, Level.WARN, {"pending": pending})], now)

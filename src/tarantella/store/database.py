@@ -165,7 +165,10 @@ def _engine(path: Path) -> Engine:
         connection.execute("PRAGMA temp_store = MEMORY")
         return connection
 
-    return create_engine("sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+    # Values can be secrets, and an error that shows them would take them into the log.
+    return create_engine(
+        "sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT", hide_parameters=True
+    )
 
 
 def _rollback(connection: Connection) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from tarantella.store.stands import refresh_stands
 from tarantella.store.tx import Tx
+from tarantella.store.workers import check_alive
 
 LANE = "!duties"  # no host is called so
 
 
 def take(tx: Tx, worker_id: str) -> bool:
     """Become the one who does the duties, if nobody is."""
+    check_alive(tx, worker_id)
     tx.execute("INSERT INTO lanes (name, owner) VALUES (:lane, NULL) ON CONFLICT (name) DO NOTHING", lane=LANE)
     tx.execute("UPDATE lanes SET owner = :me WHERE name = :lane AND owner IS NULL", me=worker_id, lane=LANE)
     return bool(tx.value("SELECT owner FROM lanes WHERE name = :lane", lane=LANE) == worker_id)

@@ -149,6 +149,8 @@ def _end(
     status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
     values["status"] = status
     values["finished_at"] = now
+    if run.reason != Skip.DEADLINE:
+        values["reason"] = None  # a pause that came too late, say
     if status is RunStatus.COMPLETED:
         values["failure_code"] = values["error_message"] = None
     history.append(_ending(status, counts, now - (run.started_at or run.created_at)))

@@ -20,6 +20,7 @@ from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
 SUBMITTING = "submitting"
+INTERRUPTED = "interrupted"
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
 
 
@@ -194,7 +195,8 @@ def settle_pause(tx: Tx, run_id: str, *, max_running: int, now: float) -> RunSta
     if tx.value("SELECT count(*) FROM run_workers WHERE run_id = :run AND slots > 0", run=run_id):
         return run.status
     tx.execute("UPDATE runs SET status = 'paused', paused_at = :now WHERE id = :id", id=run_id, now=now)
-    events.record(tx, run_id, [Event(RUN_PAUSED, Level.INFO, {"reason": run.reason, "pending": run.counts.pending})], now)
+    level = Level.WARN if run.reason == INTERRUPTED else Level.INFO
+    events.record(tx, run_id, [Event(RUN_PAUSED, level, {"reason": run.reason, "pending": run.counts.pending})], now)
     admission.admit(tx, max_running, now)
     return RunStatus.PAUSED
 
@@ -212,8 +214,8 @@ def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: fl
         raise Conflict("Another command is working on this run.", remedy="Wait for it, or stop it first.")
     paused_for = now - run.paused_at if run.paused_at is not None else 0.0
     tx.execute(
-        "UPDATE runs SET wanted = 'run', status = CASE WHEN status = 'paused' THEN 'queued' ELSE status END, reason = :why, "
-        "paused_at = NULL, deadline_at = deadline_at + :paused, keeper = :keeper WHERE id = :id",
+        "UPDATE runs SET wanted = 'run', status = CASE WHEN status = 'paused' THEN 'queued' ELSE status END, "
+        "reason = CASE WHEN status = 'running' THEN NULL ELSE :why END, paused_at = NULL, deadline_at = deadline_at + :paused, keeper = :keeper WHERE id = :id",
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
         paused=max(0.0, paused_for),
@@ -258,14 +260,13 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
     tx.execute(
         "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, failed = failed - :failed, skipped = skipped - :skipped, "
-        "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = :deadline, keeper = :keeper, "
+        "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = NULL, keeper = :keeper, "
         "failure_code = NULL, error_message = NULL WHERE id = :id",
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
         failed=failed,
         skipped=len(ids) - failed,
         n=len(ids),
-        deadline=now + run.spec.deadline_seconds if run.spec.deadline_seconds is not None else None,
         keeper=keeper,
     )
     events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": len(ids)})], now)

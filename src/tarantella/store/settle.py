@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from tarantella.domain.errors import WorkerDead
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
-from tarantella.store import admission, page_rows, run_row
+from tarantella.store import admission, page_rows, run_row, workers
 from tarantella.store.page_rows import NewPage
 from tarantella.store.stands import Stands, open_lanes, refresh_stands
 from tarantella.store.tx import Tx
@@ -30,7 +29,11 @@ class Settled:
     ended: dict[str, RunStatus] = field(default_factory=dict)
     admitted: list[str] = field(default_factory=list)
     full: set[str] = field(default_factory=set)
-    woken_lanes: set[str] = field(default_factory=set)
+    woken: set[tuple[str, str]] = field(default_factory=set)  # (run, lane) pairs that have new pages
+
+    @property
+    def woken_lanes(self) -> set[str]:
+        return {lane for _, lane in self.woken}
 
     @property
     def pages(self) -> int:
@@ -48,7 +51,7 @@ def settle(
 ) -> Settled:
     """Store what became of these pages. Only a closing has no worker: it fetched nothing, and the pages are the fence."""
     if worker_id is not None:
-        _check_alive(tx, worker_id)
+        workers.check_alive(tx, worker_id)
     ours = page_rows.still_ours(tx, outcomes)
     ours = page_rows.without_duplicates(tx, ours)
     page_rows.move_pages(tx, ours)
@@ -60,7 +63,8 @@ def settle(
     if worker_id is not None:
         _tell_lanes(tx, worker_id, news)
     result = Settled(ours, lost=len(outcomes) - len(ours))
-    result.woken_lanes = {page.lane for page in fresh} | {o.move.lane for o in ours if o.move}
+    result.woken = {(page.run_id, page.lane) for page in fresh}
+    result.woken |= {(o.page.run_id, o.move.lane) for o in ours if o.move}
     _settle_runs(tx, ours, fresh, touched, result, now)
     if result.ended:
         result.admitted = admission.admit(tx, max_running, now)
@@ -87,14 +91,6 @@ def _settle_runs(
             result.full.add(run.id)
         if (status := run_row.update_run(tx, run, change, now)) is not None:
             result.ended[run.id] = status
-
-
-def _check_alive(tx: Tx, worker_id: str) -> None:
-    alive = tx.first(f"SELECT dead_at FROM workers WHERE id = :id {tx.dialect.for_update}", id=worker_id)
-    if alive is None or alive.dead_at is not None:
-        raise WorkerDead(
-            "This process was declared dead while it did not answer; its pages belong to others now."
-        )
 
 
 def _touched_stands(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> Stands:

@@ -8,11 +8,10 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from tarantella.domain.event import RUN_PAUSED, Event, Level
-from tarantella.store import admission, events
+from tarantella.domain.errors import WorkerDead
+from tarantella.store import admission, runs
+from tarantella.store.runs import INTERRUPTED as INTERRUPTED
 from tarantella.store.tx import Tx
-
-INTERRUPTED = "interrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +51,13 @@ def beat(tx: Tx, worker_id: str, hungry: bool, now: float) -> bool:
     )
 
 
+def check_alive(tx: Tx, worker_id: str) -> None:
+    """Refuse to go on for a worker that was declared dead: what it owned belongs to others now."""
+    row = tx.first(f"SELECT dead_at FROM workers WHERE id = :id {tx.dialect.for_update}", id=worker_id)
+    if row is None or row.dead_at is not None:
+        raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
+
+
 def alive(tx: Tx) -> Sequence[Row[Any]]:
     return tx.all("SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL")
 
@@ -75,25 +81,30 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
         id=worker_id,
         unclean=int(unclean),
     )
+    served = [row.run_id for row in tx.all("SELECT run_id FROM run_workers WHERE worker_id = :id", id=worker_id)]
     tx.execute("DELETE FROM run_workers WHERE worker_id = :id", id=worker_id)
-    _interrupt_runs(tx, worker_id, now)
+    # A pause may have waited for nobody else, whoever asked for it.
+    for run_id in sorted({*served, *_interrupt_runs(tx, worker_id)}):
+        runs.settle_pause(tx, run_id, max_running=max_running, now=now)
     admission.admit(tx, max_running, now)
 
 
-def _interrupt_runs(tx: Tx, keeper: str, now: float) -> None:
-    """Runs of a command that is gone wait until somebody resumes them."""
-    kept = tx.all("SELECT id, pending FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused') "
-        "AND (reason IS NULL OR reason <> 'submitting')", keeper=keeper)
+def _interrupt_runs(tx: Tx, keeper: str) -> list[str]:
+    """Runs of a command that is gone should wait until somebody resumes them; which these are."""
+    kept = tx.all(
+        "SELECT id FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused') AND wanted <> 'cancel' "
+        "AND (reason IS NULL OR reason <> :submitting)",
+        keeper=keeper,
+        submitting=runs.SUBMITTING,
+    )
     for run in kept:
-        changed = tx.execute(
-            "UPDATE runs SET status = 'paused', wanted = 'pause', reason = coalesce(CASE WHEN status = 'paused' THEN reason END, "
-            ":why), paused_at = coalesce(paused_at, :now), keeper = NULL WHERE id = :id AND wanted <> 'cancel'",
+        tx.execute(
+            "UPDATE runs SET wanted = 'pause', reason = CASE WHEN wanted = 'pause' THEN reason ELSE :why END, keeper = NULL "
+            "WHERE id = :id",
             id=run.id,
             why=INTERRUPTED,
-            now=now,
         )
-        if changed:
-            events.record(tx, run.id, [Event(RUN_PAUSED, Level.WARN, {"reason": INTERRUPTED, "pending": run.pending})], now)
+    return [run.id for run in kept]
 
 
 def forget_old(tx: Tx, before: float) -> int:

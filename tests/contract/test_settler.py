@@ -1,0 +1,191 @@
+"""Results reach the store: all that can be stored, once each, whatever the store does meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import pytest
+import structlog
+
+from tarantella.domain.errors import StoreBusy, WorkerDead
+from tarantella.domain.outcome import LaneNews, Outcome
+from tarantella.domain.page import Page, PageState
+from tarantella.domain.run import RunStatus
+from tarantella.engine import settler as settling
+from tarantella.engine.lane import Clock
+from tarantella.engine.settler import Settler
+from tarantella.store import pages
+from tarantella.store.database import Database
+from tarantella.store.settle import Settled
+from tarantella.store.tx import Tx
+from tests.contract.world import NOW, World, done, failed, link
+
+T = TypeVar("T")
+HALF_A_CHARACTER = "\ud800"
+
+
+class Desk:
+    """A settler at work, and what it reported."""
+
+    def __init__(self, world: World, database: Database | None = None) -> None:
+        self.worker = world.worker()
+        self.reported: list[tuple[Sequence[Outcome], Settled]] = []
+        self.news: list[LaneNews] = []
+        self.settler = Settler(
+            database or world.database,
+            self.worker,
+            max_running=5,
+            clock=Clock(wall=lambda: NOW),
+            news=lambda: self.news,
+            settled=lambda batch, result: self.reported.append((batch, result)),
+        )
+
+    async def settle(self, *outcomes: Outcome) -> None:
+        """Put these and wait until they are stored."""
+        running = asyncio.create_task(self.settler.run())
+        for outcome in outcomes:
+            self.settler.put(outcome)
+        try:
+            drained = asyncio.create_task(self.settler.drained())
+            await asyncio.wait({drained, running}, return_when=asyncio.FIRST_COMPLETED, timeout=10)
+            drained.cancel()
+            if running.done():
+                running.result()
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+
+class UnsureDatabase(Database):
+    """Answers that it is busy a number of times, before it has done anything or after it has done everything."""
+
+    def __init__(self, real: Database, *, before: int = 0, after: int = 0) -> None:
+        self.real = real
+        self.before = before
+        self.after = after
+
+    async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+        if self.before:
+            self.before -= 1
+            raise StoreBusy("locked")
+        result = await self.real.write(work, durable=durable, name=name)
+        if self.after:
+            self.after -= 1
+            raise StoreBusy("was that a commit?")
+        return result
+
+
+def story(told: Awaitable[Any]) -> None:
+    async def run() -> None:
+        await told
+
+    asyncio.run(run())
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(settling, "RETRY_SECONDS", 0.01)
+
+
+def start(world: World, number: int) -> tuple[str, list[Page]]:
+    run = world.submit(*(f"{n}" for n in range(number)), "last")
+    return run, world.take(run)[:number]
+
+
+def test_what_is_put_is_stored_in_few_transactions(world: World) -> None:
+    run, found = start(world, 200)
+    desk = Desk(world)
+    story(desk.settle(*(done(page) for page in found)))
+    assert world.run(run).counts.done == 200
+    assert len(desk.reported) <= 2
+    assert not desk.settler.holds(run)
+
+
+def test_a_page_that_can_not_be_stored_ends_as_such_and_the_others_are_stored(world: World) -> None:
+    run, found = start(world, 20)
+    outcomes = [done(page) for page in found]
+    outcomes[7] = failed(found[7], HALF_A_CHARACTER)
+    outcomes[13] = replace(done(found[13]), records=("a record with " + HALF_A_CHARACTER,))
+    desk = Desk(world)
+    story(desk.settle(*outcomes))
+    row = world.run(run)
+    assert (row.counts.done, row.counts.failed, row.counts.pending) == (18, 2, 1)
+    broken = world.read(pages.listed, run_id=run, state=PageState.FAILED)
+    assert {page["id"] for page in broken} == {found[7].id, found[13].id}
+    assert {(page["reason"], page["detail"]) for page in broken} == {("unknown", "unstorable")}
+
+
+def test_the_log_of_a_page_that_can_not_be_stored_shows_no_secret(world: World) -> None:
+    run = world.submit("page?token=s3cret", "last")
+    page = world.take_one(run, "page?token=s3cret")
+    with structlog.testing.capture_logs() as logs:
+        story(Desk(world).settle(failed(page, HALF_A_CHARACTER)))
+    assert [entry["action"] for entry in logs] == ["unstorable"]
+    assert "s3cret" not in str(logs)
+    assert "page?token=***" in str(logs)
+
+
+def test_links_of_a_page_that_can_not_be_stored_are_reported_as_lost(world: World) -> None:
+    _, [page] = start(world, 1)
+    desk = Desk(world)
+    story(desk.settle(done(page, link("fine"), link("fine2")._replace(url=HALF_A_CHARACTER))))
+    assert [result.lost for _, result in desk.reported] == [1]
+
+
+def test_a_run_of_one_page_that_can_not_be_stored_ends_failed(world: World) -> None:
+    run = world.submit("only")
+    [page] = world.take(run)
+    story(Desk(world).settle(failed(page, HALF_A_CHARACTER)))
+    assert world.status(run) is RunStatus.FAILED
+    assert (world.run(run).failure_code, world.run(run).error_message) == ("unknown", "unstorable")
+
+
+@pytest.mark.parametrize(("before", "after"), [(3, 0), (0, 1), (2, 2)])
+def test_a_commit_that_is_unknown_is_sent_again_and_counts_once(world: World, before: int, after: int) -> None:
+    run, found = start(world, 5)
+    desk = Desk(world, UnsureDatabase(world.database, before=before, after=after))
+    story(desk.settle(*(done(page, link(f"of-{page.id}")) for page in found)))
+    row = world.run(run)
+    assert (row.counts.done, row.counts.total, row.records) == (5, 11, 5)
+    assert desk.settler.trouble is None
+
+
+def test_while_the_store_is_busy_the_settler_says_so(world: World) -> None:
+    _, [page] = start(world, 1)
+    desk = Desk(world, UnsureDatabase(world.database, before=1_000_000))
+
+    async def told() -> None:
+        running = asyncio.create_task(desk.settler.run())
+        desk.settler.put(done(page))
+        for _ in range(500):
+            if desk.settler.trouble:
+                break
+            await asyncio.sleep(0.01)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+
+    asyncio.run(told())
+    assert desk.settler.trouble == "locked"
+
+
+def test_a_settler_whose_worker_was_declared_dead_ends_with_that(world: World) -> None:
+    run, [page] = start(world, 1)
+    desk = Desk(world)
+    world.declare_dead(desk.worker)
+    with pytest.raises(WorkerDead):
+        story(desk.settle(done(page)))
+    assert world.run(run).counts.done == 0
+
+
+def test_results_that_wait_are_bounded_in_bytes(world: World) -> None:
+    _, [page] = start(world, 1)
+    desk = Desk(world)
+    assert not desk.settler.is_full
+    heavy = Outcome(page, PageState.DONE, records=(f'"{"x" * settling.MAX_WAITING_BYTES}"',))
+    desk.settler.put(heavy)
+    assert desk.settler.is_full
+    story(desk.settle())
+    assert not desk.settler.is_full

@@ -1,0 +1,135 @@
+"""A process that slept past its life: others have taken its work, and whatever it still wants to write is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from tarantella.domain.errors import WorkerDead
+from tarantella.services.submit import submit
+from tarantella.store import workers
+from tests.fault.commands import driver
+from tests.fault.crawler import quick_app, spec_of
+from tests.fault.invariants import check, one_value, open_to_read, read_run
+from tests.fault.processes import Child, SiteProcess, until
+from tests.site import tree_path, tree_paths
+
+HOSTS = ("127.0.0.1", "127.0.0.2", "127.0.0.3", "127.0.0.4")
+DEPTH, FAN, DELAY_MS = 2, 8, 200
+TABLES = ("runs", "pages", "records", "attempts", "run_events", "stands", "run_workers", "lanes")
+SPEC = {"concurrency": 16, "per_host": 4}
+
+
+def start_urls(site: SiteProcess) -> list[str]:
+    return [site.url_for(tree_path(DEPTH, FAN, (), DELAY_MS), host) for host in HOSTS]
+
+
+def all_urls(site: SiteProcess) -> set[str]:
+    return {site.url_for(path, host) for host in HOSTS for path in tree_paths(DEPTH, FAN, DELAY_MS)}
+
+
+def contents(data_dir: Path) -> dict[str, list[tuple[object, ...]]]:
+    """Every row that matters."""
+    with closing(open_to_read(data_dir)) as db:
+        return {table: [tuple(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")] for table in TABLES}
+
+
+def works(data_dir: Path, child: Child) -> bool:
+    """Whether it owns a lane and something of it is in flight."""
+    owns = "SELECT 1 FROM lanes JOIN workers ON workers.id = lanes.owner WHERE workers.pid = ? AND lanes.name <> '!duties'"
+    slots = "SELECT sum(slots) FROM run_workers JOIN workers ON workers.id = worker_id WHERE pid = ?"
+    return bool(one_value(data_dir, owns, child.pid) and one_value(data_dir, slots, child.pid))
+
+
+def is_thought_dead(data_dir: Path, child: Child) -> bool:
+    return one_value(data_dir, "SELECT dead_at FROM workers WHERE pid = ?", child.pid) is not None
+
+
+def wakes_and_ends(sleeper: Child, site: SiteProcess, data_dir: Path) -> None:
+    """It wakes, changes nothing, dials nothing, and ends saying why."""
+    before = contents(data_dir)
+    site.reset()
+    sleeper.signal(signal.SIGCONT)
+    assert sleeper.wait(15) == 1
+    assert "worker_dead" in sleeper.errors
+    assert "declared dead" in sleeper.errors
+    assert contents(data_dir) == before
+    assert not site.hits()
+    check(data_dir, at_rest=True)
+
+
+def test_a_helper_that_wakes_after_its_death_changes_nothing(site: SiteProcess, data_dir: Path) -> None:
+    with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as keeper:
+        run_id = keeper.until_it_tells("run")["id"]
+        with driver(data_dir, "engine", run_id) as helper:
+            until(lambda: works(data_dir, helper), 30, "the helper does not work")
+            helper.signal(signal.SIGSTOP)
+            assert keeper.wait() == 0, keeper.errors
+            assert is_thought_dead(data_dir, helper)
+            run = read_run(data_dir)
+            assert (run.status, run.done) == ("completed", all_urls(site))
+            wakes_and_ends(helper, site, data_dir)
+
+
+def test_a_keeper_that_wakes_after_another_command_took_over_changes_nothing(site: SiteProcess, data_dir: Path) -> None:
+    with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as keeper:
+        run_id = keeper.until_it_tells("run")["id"]
+        with driver(data_dir, "engine", run_id) as helper:
+            until(lambda: works(data_dir, helper) and works(data_dir, keeper), 30, "they don't share the work")
+            keeper.signal(signal.SIGSTOP)
+            with driver(data_dir, "resume", run_id) as hasty:
+                assert hasty.wait() == 1
+                assert "Another command is working on this run" in hasty.errors
+            # The helper sees that the beat stands still, lets the run rest, and has nothing to do any more.
+            assert helper.wait(30) == 0, helper.errors
+        assert is_thought_dead(data_dir, keeper)
+        assert (read_run(data_dir).status, read_run(data_dir).reason) == ("paused", "interrupted")
+        check(data_dir)
+        with driver(data_dir, "resume", run_id) as successor:
+            assert successor.wait() == 0, successor.errors
+        run = read_run(data_dir)
+        assert (run.status, run.done) == ("completed", all_urls(site))
+        wakes_and_ends(keeper, site, data_dir)
+
+
+def test_a_sleeper_is_not_thought_dead_before_its_time(site: SiteProcess, data_dir: Path) -> None:
+    with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as keeper:
+        run_id = keeper.until_it_tells("run")["id"]
+        with driver(data_dir, "engine", run_id) as helper:
+            until(lambda: works(data_dir, helper), 30, "the helper does not work")
+            helper.signal(signal.SIGSTOP)
+            time.sleep(1.5)
+            helper.signal(signal.SIGCONT)
+            assert keeper.wait() == 0, keeper.errors
+            helper.close_input()
+            assert helper.wait() == 0, helper.errors
+    assert read_run(data_dir).done == all_urls(site)
+    check(data_dir, at_rest=True)
+
+
+def test_a_dead_worker_takes_no_lane_and_no_duty(site: SiteProcess, data_dir: Path) -> None:
+    async def wake_up_dead() -> None:
+        app = quick_app(data_dir)
+        tools = app.make_tools()
+        worker = app.make_worker(tools, None)
+        try:
+            await worker.start()
+            await submit(app, spec_of("{}"), [site.url_for("/list?n=5")])
+            declare = partial(workers.declare_dead, worker_id=worker.id, max_running=5, now=app.now())
+            await app.database.write(declare)
+            with pytest.raises(WorkerDead):
+                await worker.run()
+        finally:
+            await tools.close()
+            app.close()
+
+    asyncio.run(wake_up_dead())
+    check(data_dir)
+    assert one_value(data_dir, "SELECT count(*) FROM lanes WHERE owner IS NOT NULL") == 0
+    assert not site.hits()

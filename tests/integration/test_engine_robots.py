@@ -1,0 +1,148 @@
+"""What a site asks of crawlers is done, and what it can't be asked is not assumed."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tarantella.services.app import App
+from tests.integration.crawling import asked, awaited, begin, crawl, gaps, hits
+from tests.site import Reply, Request, Site
+from tests.site.reply import page
+
+
+def robots_asked(site: Site) -> int:
+    return sum(hit.path == "/robots.txt" for hit in site.hits)
+
+
+@awaited
+async def test_what_robots_txt_disallows_is_skipped_and_never_asked_for(app: App) -> None:
+    async with Site(robots="User-agent: *\nDisallow: /item/") as site:
+        crawled = await crawl(app, site, "/links?hrefs=/item/1|/item/2|/ok", depth=2)
+    assert crawled.status == "completed"
+    assert crawled.states == {
+        "/links?hrefs=/item/1|/item/2|/ok": "done",
+        "/item/1": "skipped(robots)",
+        "/item/2": "skipped(robots)",
+        "/ok": "done",
+    }
+    assert "/item/1" not in asked(site)
+    assert robots_asked(site) == 1
+
+
+@awaited
+async def test_rules_for_us_by_name_come_before_those_for_all(app: App) -> None:
+    async with Site(robots="User-agent: *\nDisallow: /\n\nUser-agent: tarantella\nDisallow: /item/") as site:
+        crawled = await crawl(app, site, "/ok", "/item/1")
+    assert crawled.states == {"/ok": "done", "/item/1": "skipped(robots)"}
+    assert "Tarantella" in hits(site)[0].user_agent
+
+
+@awaited
+async def test_robots_txt_can_be_ignored_and_is_then_not_even_asked_for(app: App) -> None:
+    async with Site(robots="User-agent: *\nDisallow: /") as site:
+        crawled = await crawl(app, site, "/ok", obey_robots=False)
+    assert crawled.states == {"/ok": "done"}
+    assert robots_asked(site) == 0
+
+
+@pytest.mark.parametrize("status", [404, 403, 410])
+@awaited
+async def test_a_site_without_robots_txt_allows_everything(app: App, status: int) -> None:
+    async with Site(robots=status) as site:
+        crawled = await crawl(app, site, "/ok")
+    assert crawled.status == "completed"
+
+
+@awaited
+async def test_a_crawl_delay_is_kept_from_the_first_page_on(app: App) -> None:
+    async with Site(robots="User-agent: *\nCrawl-delay: 0.3") as site:
+        crawled = await crawl(app, site, *(f"/item/{number}" for number in range(4)))
+    assert crawled.run.counts.done == 4
+    assert min(gaps(hits(site))) >= 0.27
+    assert site.peak_by_host["127.0.0.1"] == 1
+
+
+@awaited
+async def test_the_longer_of_crawl_delay_and_our_own_delay_counts(app: App) -> None:
+    async with Site(robots="User-agent: *\nCrawl-delay: 0.1") as site:
+        await crawl(app, site, *(f"/item/{number}" for number in range(3)), delay=0.3)
+    assert min(gaps(hits(site))) >= 0.27
+
+
+@pytest.mark.parametrize("status", [500, 503])
+@awaited
+async def test_a_robots_txt_that_can_not_be_read_is_tried_three_times_and_then_the_pages_are_left(
+    app: App, status: int
+) -> None:
+    async with Site(robots=status) as site:
+        crawled = await crawl(app, site, "/ok", "/item/1", "/item/2")
+    assert set(crawled.states.values()) == {"skipped(robots_unreachable)"}
+    assert robots_asked(site) == 3
+    assert hits(site) == []
+    assert crawled.status == "failed"
+    assert crawled.run.counts.incomplete == 3
+    first, second = gaps(site.hits)
+    assert 0.04 <= first < second
+
+
+@awaited
+async def test_a_robots_txt_that_comes_the_second_time_is_obeyed_and_nothing_is_charged(app: App) -> None:
+    def moody(_request: Request) -> Reply:
+        site.counts["robots"] += 1
+        if site.counts["robots"] == 1:
+            return page("Not now", status=503)
+        return Reply(200, b"User-agent: *\nDisallow: /item/", "text/plain")
+
+    async with Site(robots=moody) as site:
+        crawled = await crawl(app, site, "/ok", "/item/1", attempts=1)
+    assert crawled.states == {"/ok": "done", "/item/1": "skipped(robots)"}
+
+
+@awaited
+async def test_many_pages_that_meet_one_failure_of_robots_txt_count_it_once(app: App) -> None:
+    tries = 0
+
+    def moody(request: Request) -> Reply | int:
+        nonlocal tries
+        if not request.host.startswith("127.0.0.1"):
+            return 404
+        tries += 1
+        return 500 if tries < 3 else 404
+
+    async with Site(robots=moody) as site:
+        crawled = await crawl(app, site, *(f"/item/{number}" for number in range(8)), per_host=8)
+    assert crawled.status == "completed"
+    assert tries == 3
+
+
+@awaited
+async def test_a_host_whose_robots_txt_waits_does_not_hold_back_another(app: App) -> None:
+    release = asyncio.Event()
+
+    async def stuck(request: Request) -> int:
+        if request.host.startswith("127.0.0.1"):
+            await release.wait()
+        return 404
+
+    async with Site(robots=stuck) as site:
+        other = [site.url_for(f"/item/{number}", "127.0.0.2") for number in range(5)]
+        async with begin(app, site, "/ok", *other) as ongoing:
+            await site.until(lambda: len(hits(site)) == 5)
+            assert [hit.hostname for hit in hits(site)] == ["127.0.0.2"] * 5
+            release.set()
+            crawled = await ongoing.end()
+    assert crawled.run.counts.done == 6
+
+
+@awaited
+async def test_a_page_that_is_redirected_to_another_host_is_asked_about_there(app: App) -> None:
+    def strict_there(request: Request) -> str | int:
+        return "User-agent: *\nDisallow: /item/" if request.host.startswith("127.0.0.2") else 404
+
+    async with Site(robots=strict_there) as site:
+        target = site.url_for("/item/1", "127.0.0.2")
+        crawled = await crawl(app, site, f"/redirect?to={target}")
+    assert crawled.states == {"127.0.0.2/item/1": "skipped(robots)"}
+    assert asked(site) == [f"/redirect?to={target}"]

@@ -1,0 +1,51 @@
+"""Errors are one line and an exit code, never a traceback that nobody asked for."""
+
+from __future__ import annotations
+
+import pytest
+
+from tarantella.cli import exits
+from tarantella.cli.command import complain
+from tarantella.domain.errors import Conflict, InvalidInput, NotFound, StoreBroken, StoreBusy, TarantellaError
+from tarantella.domain.run import RunStatus
+
+
+@pytest.mark.parametrize(
+    ("kind", "code"),
+    [(InvalidInput, 2), (NotFound, 2), (Conflict, 2), (StoreBusy, 1), (StoreBroken, 1), (TarantellaError, 1)],
+)
+def test_what_the_user_can_mend_by_asking_differently_gives_2(
+    kind: type[TarantellaError], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert complain(kind("It is\nso.", remedy="Do this.")) == code
+    assert capsys.readouterr().err == "error: It is so. Do this.\n"
+
+
+def test_the_unexpected_is_one_line_too_and_shows_where_with_vv(capsys: pytest.CaptureFixture[str]) -> None:
+    assert complain(ZeroDivisionError("by\nzero")) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("error: Something unexpected went wrong: ZeroDivisionError: by zero.")
+    assert (len(told.splitlines()), "-vv" in told) == (1, True)
+    complain(ZeroDivisionError("by zero"), verbose=2)
+    assert capsys.readouterr().err.startswith("ZeroDivisionError: by zero\nerror: ")
+
+
+@pytest.mark.parametrize(
+    ("status", "fail_on", "code"),
+    [
+        ("completed", "partial", 0),
+        ("partial", "partial", 3),
+        ("partial", "failed", 0),
+        ("partial", "never", 0),
+        ("failed", "partial", 1),
+        ("failed", "failed", 1),
+        ("failed", "never", 0),
+        ("paused", "never", 130),
+        ("cancelled", "never", 130),
+        ("running", "partial", 130),
+    ],
+)
+def test_the_end_of_a_run_and_the_users_wish_make_the_exit_code(
+    status: str, fail_on: exits.FailOn, code: int
+) -> None:
+    assert exits.of_run(RunStatus(status), fail_on) == code

@@ -1,0 +1,34 @@
+"""The reference in docs/ is what the code says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from typer.main import get_command
+
+from tarantella.cli.app import PROGRAM, app
+from tarantella.cli.command import options
+from tarantella.cli.reference import CLI_FILE, SETTINGS_FILE, cli_reference, commands, settings_reference
+from tarantella.settings import Settings
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+REMEDY = "run `python -m tarantella.cli.reference` and commit what it writes"
+
+
+def test_the_documented_command_line_is_the_real_one() -> None:
+    assert (DOCS / CLI_FILE).read_text(encoding="utf-8") == cli_reference(), REMEDY
+
+
+def test_the_documented_settings_are_the_real_ones() -> None:
+    assert (DOCS / SETTINGS_FILE).read_text(encoding="utf-8") == settings_reference(), REMEDY
+
+
+def test_every_option_and_every_setting_is_documented() -> None:
+    reference = cli_reference()
+    for name, command in commands(get_command(app), PROGRAM):
+        section = reference.partition(f"## {name}\n")[2].partition("\n## ")[0]
+        for option in options(command):
+            assert all(spelled in section for spelled in option.opts), f"{name} {option.name}"
+    for name, field in Settings.model_fields.items():
+        assert field.description, name
+        assert f"| `{name}` |" in settings_reference()

@@ -1,0 +1,122 @@
+"""What a command says when its run has ended."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
+from tarantella.domain.run import Counts, RunStatus
+from tarantella.services.export import Exported
+from tests.unit.test_cli_progress import RUN
+
+ENDED = replace(
+    RUN,
+    status=RunStatus.PARTIAL,
+    counts=Counts(100, 90, 6, 4, 0),
+    refused={"scope": {"count": 12, "samples": []}, "scheme": {"count": 3, "samples": []}},
+    bytes=2_100_000,
+)
+NOT_FOUND = {
+    "state": "failed",
+    "reason": "not_found",
+    "count": 6,
+    "example": "https://example.com/a?b=1&c=2",
+    "detail": "HTTP 404",
+}
+ROBOTS = {
+    "state": "skipped",
+    "reason": "robots",
+    "count": 4,
+    "example": "https://example.com/private",
+    "detail": None,
+}
+SUMMARY = Summary(ENDED, 10.0, 100, [NOT_FOUND, ROBOTS], Exported("jsonl", Path("data/exports/x.jsonl"), 90))
+
+
+def told(summary: Summary) -> str:
+    return "\n".join(line.plain for line in summary_lines(summary))
+
+
+def test_the_numbers_add_up_and_reasons_are_in_words() -> None:
+    text = told(SUMMARY)
+    for part in (
+        "Run cdfd30c6ab6d is partial: 90 of 100 pages done",
+        "100 = 90 done + 6 failed + 4 skipped",
+        "10 s, 10.0 pages/s",
+        "710, 2.1 MB",
+        "failed   6  the page does not exist (not_found)",
+        "https://example.com/a?b=1&c=2",
+        "HTTP 404",
+        "skipped  4  robots.txt asks crawlers to stay away (robots)",
+        "links not followed: 12 outside the scope, 3 not http or https",
+        "90 records:\n  data/exports/x.jsonl",
+    ):
+        assert part in text
+
+
+def test_every_line_fits_in_80_columns_but_for_what_is_to_be_copied() -> None:
+    long: dict[str, Any] = {
+        **NOT_FOUND,
+        "example": "https://example.com/" + "x" * 300,
+        "detail": "word " * 60,
+    }
+    copied = ("  tarantella ", "  data/exports/")
+    lines = told(replace(SUMMARY, troubles=[long, ROBOTS])).splitlines()
+    assert [line for line in lines if len(line) > 80 and not line.startswith(copied)] == []
+
+
+def test_three_commands_come_next_and_can_be_pasted() -> None:
+    commands = next_commands(replace(SUMMARY, suffix=" --data-dir 'my data'"))
+    assert [shlex.split(command) for command in commands] == [
+        ["tarantella", "runs", "show", "cdfd30c6ab6d", "--data-dir", "my data"],
+        [
+            "tarantella",
+            "runs",
+            "explain",
+            "cdfd30c6ab6d",
+            "https://example.com/a?b=1&c=2",
+            "--data-dir",
+            "my data",
+        ],
+        ["tarantella", "runs", "retry-failed", "cdfd30c6ab6d", "--data-dir", "my data"],
+    ]
+    complete = replace(
+        SUMMARY, run=replace(ENDED, status=RunStatus.COMPLETED, counts=Counts(9, 9)), troubles=[]
+    )
+    assert len(next_commands(complete)) == 3
+    assert not any("retry" in command for command in next_commands(complete))
+
+
+def test_an_interrupted_run_says_how_to_go_on_and_that_its_records_are_incomplete() -> None:
+    paused = replace(RUN, status=RunStatus.PAUSED, reason="interrupted")
+    text = told(replace(SUMMARY, run=paused))
+    assert "Run cdfd30c6ab6d is paused (interrupted): 700 of 1,000 pages done" in text
+    assert "1,000 = 700 done + 3 failed + 7 skipped + 290 pending" in text
+    assert "To go on: tarantella runs resume cdfd30c6ab6d" in text
+    assert "90 records so far (incomplete)" in text
+
+
+def test_a_denied_network_is_told_with_the_option_that_opens_it() -> None:
+    denied = {
+        "state": "failed",
+        "reason": "denied",
+        "count": 1,
+        "example": "http://10.0.0.1/",
+        "detail": "10.0.0.1 is not a public address. To fetch it all the same: --allow-network 10.0.0.1/32",
+    }
+    run = replace(ENDED, status=RunStatus.FAILED, counts=Counts(1, 0, 1))
+    summary = replace(SUMMARY, run=run, troubles=[denied])
+    assert "\n  --allow-network 10.0.0.1/32\n" in told(summary)
+    assert not any("retry" in command for command in next_commands(summary)), "it would be denied again"
+    assert "add:" not in told(replace(summary, troubles=[denied, NOT_FOUND]))
+
+
+def test_json_has_the_same_numbers() -> None:
+    data = summary_json(SUMMARY, 3)
+    assert data["counts"] == {"total": 100, "done": 90, "failed": 6, "skipped": 4, "pending": 0}
+    assert (data["failures"], data["skips"]) == ({"not_found": 6}, {"robots": 4})
+    assert (data["run_id"], data["status"], data["exit_code"]) == (RUN.id, "partial", 3)
+    assert data["output"] == "data/exports/x.jsonl"
