@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
+from typing import TypeVar
 
 from tarantella.domain.breaker import BREAKER_TRANSITIONS, PROBES_BEFORE_GIVING_UP, STAYS_OPEN, TRIPS_AFTER
 from tarantella.domain.failure import IN_WORDS, POLICY, RETRYABLE_STATUS, Failure
@@ -12,6 +13,7 @@ from tarantella.domain.page import INCOMPLETE_SKIPS, PAGE_TRANSITIONS, SKIP_IN_W
 from tarantella.domain.run import RUN_TRANSITIONS
 from tarantella.domain.spec import Spec
 
+State = TypeVar("State", bound=StrEnum)
 DOCS = Path(__file__).parent.parent / "docs"
 
 WHEN: Mapping[Failure, str] = {
@@ -46,7 +48,7 @@ def states_page() -> str:
     ) + "\n"
 
 
-def _diagram(transitions: Mapping[StrEnum, frozenset[StrEnum]], first: str) -> str:
+def _diagram(transitions: Mapping[State, frozenset[State]], first: str) -> str:
     lines = ["```mermaid", "stateDiagram-v2", f"    [*] --> {first}"]
     for state, targets in transitions.items():
         lines += [f"    {state} --> {target}" for target in sorted(targets)]

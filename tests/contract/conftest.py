@@ -1,4 +1,4 @@
-"""A store contract runs against every database that there is; a new one is one more parameter of `database`."""
+"""The store's contract runs on every database; a new one is one more parameter of `database`."""
 
 from __future__ import annotations
 

@@ -29,11 +29,12 @@ from tarantella.store.tx import Tx
 def differences(connection: Connection) -> list[object]:
     """What Alembic would still change to come to the tables in the code."""
     options = {"compare_type": True, "compare_server_default": True}
-    return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+    found: list[object] = compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+    return found
 
 
 def shape(connection: Connection) -> list[tuple[str, ...]]:
-    """Tables, columns and indexes as the database itself describes them, in no order that depends on history."""
+    """Tables, columns and indexes as the database itself describes them, in an order without history."""
     inspector = inspect(connection)
     return sorted(
         (table, *sorted(re.sub(r"<[^>]+>", "", repr(row)) + _conditions(row) for row in part))

@@ -26,8 +26,12 @@ def ended(world: World, *fates: str, spec: Spec | None = None) -> str:
     """A run that is over: a page for each of `done`, `failed` and the reasons of skips."""
     run, worker = world.submit(*(f"{number}" for number in range(len(fates))), spec=spec), world.worker()
     for page, fate in zip(world.take(run), fates, strict=True):
-        outcome = {"done": done, "failed": failed}.get(fate)
-        world.settle(worker, outcome(page) if outcome else skipped(page, Skip(fate)))
+        if fate == "done":
+            world.settle(worker, done(page))
+        elif fate == "failed":
+            world.settle(worker, failed(page))
+        else:
+            world.settle(worker, skipped(page, Skip(fate)))
     return run
 
 
@@ -129,7 +133,12 @@ def test_a_pause_is_actual_at_once_when_nothing_is_in_flight(world: World) -> No
     run = world.submit("")
     assert world.pause(run, "asked to") is RunStatus.PAUSED
     row = world.run(run)
-    assert (row.status, row.wanted, row.reason, row.paused_at) == (RunStatus.PAUSED, Wanted.PAUSE, "asked to", NOW)
+    assert (row.status, row.wanted, row.reason, row.paused_at) == (
+        RunStatus.PAUSED,
+        Wanted.PAUSE,
+        "asked to",
+        NOW,
+    )
     assert world.acquire(world.worker()) == []
 
 
@@ -228,7 +237,9 @@ def test_a_deadline_that_is_over_closes_what_is_left_and_keeps_what_there_is(wor
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "paused", "pausing"])
-def test_every_live_run_can_be_cancelled_and_cancelling_twice_is_cancelling_once(world: World, state: str) -> None:
+def test_every_live_run_can_be_cancelled_and_cancelling_twice_is_cancelling_once(
+    world: World, state: str
+) -> None:
     world.max_running = 1
     if state == "queued":
         world.submit("first")
@@ -318,7 +329,12 @@ def test_retry_failed_takes_back_what_failed_and_what_had_to_be_left(world: Worl
         "skipped(duplicate)",
     ]
     row = world.run(run)
-    assert (row.status, row.finished_at, row.failure_code, row.counts.incomplete) == (RunStatus.RUNNING, None, None, 0)
+    assert (row.status, row.finished_at, row.failure_code, row.counts.incomplete) == (
+        RunStatus.RUNNING,
+        None,
+        None,
+        0,
+    )
     assert RUN_REQUEUED in world.messages(run)
     retried = world.take(run)
     assert [page.charged for page in retried] == [0] * 4
@@ -402,7 +418,12 @@ def test_only_what_is_over_can_be_deleted_and_then_nothing_of_it_is_left(world: 
 
 def test_pages_are_listed_in_slices_and_by_state_and_reason(world: World) -> None:
     run = ended(world, "done", "failed", "robots", "done")
-    assert [page["state"] for page in world.read(pages.listed, run_id=run)] == ["done", "failed", "skipped", "done"]
+    assert [page["state"] for page in world.read(pages.listed, run_id=run)] == [
+        "done",
+        "failed",
+        "skipped",
+        "done",
+    ]
     first = world.read(pages.listed, run_id=run, limit=2)
     rest = world.read(pages.listed, run_id=run, after=first[-1]["id"])
     assert [page["state"] for page in rest] == ["skipped", "done"]

@@ -1,4 +1,4 @@
-"""A small world around a database: runs are submitted, workers take pages and settle them, and a clock stands still."""
+"""A small world around a database: runs are submitted, workers take and settle pages, a clock stands still."""
 
 from __future__ import annotations
 

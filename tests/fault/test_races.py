@@ -9,6 +9,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +20,7 @@ from tarantella.domain.event import RUN_CANCELLED, RUN_COMPLETED, RUN_FAILED
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.submit import submit
+from tarantella.store import runs as run_rows
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 from tests.fault.commands import driver
@@ -88,14 +90,15 @@ def endings(run: Crawled) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("inside", "cancel_first", "status", "records"),
+    ("inside", "when", "status", "records"),
     [
-        pytest.param(True, False, "completed", 1, id="the commit is under way: it wins, and the cancel comes too late"),
-        pytest.param(False, True, "cancelled", 0, id="the cancel is through: the settle finds its page gone"),
+        pytest.param(True, "too late", "completed", 1, id="the commit is under way, and the cancel comes too late"),
+        pytest.param(False, "first", "cancelled", 0, id="the cancel is through, and the settle finds its page gone"),
+        pytest.param(False, "half", "cancelled", 1, id="cancelled but not yet closed: the settle ends the run"),
     ],
 )
 def test_cancel_during_commit_keeps_exactly_one_winner(
-    site: SiteProcess, data_dir: Path, inside: bool, cancel_first: bool, status: str, records: int
+    site: SiteProcess, data_dir: Path, inside: bool, when: str, status: str, records: int
 ) -> None:
     async def race() -> None:
         gated: list[GatedDatabase] = []
@@ -109,12 +112,14 @@ def test_cancel_during_commit_keeps_exactly_one_winner(
             run_id = await submit(theirs, spec_of("{}"), [site.url_for("/ok")])
             async with engine(ours):
                 assert await asyncio.to_thread(gated[0].reached.wait, 20)
-                cancel = asyncio.create_task(runs.cancel(theirs, run_id))
-                if cancel_first:
+                if when == "half":
+                    await theirs.database.write(partial(run_rows.want_cancel, run_id=run_id))
+                cancel = asyncio.create_task(runs.cancel(theirs, run_id)) if when != "half" else None
+                if cancel is not None and when == "first":
                     assert await cancel == "cancelled"
                 gated[0].gate.set()
-                assert await cancel == status
                 await until_over(theirs, run_id)
+                assert cancel is None or await cancel == status
         finally:
             gated[0].gate.set()
             ours.close()
@@ -126,17 +131,21 @@ def test_cancel_during_commit_keeps_exactly_one_winner(
     check(data_dir, at_rest=True)
 
 
-def test_a_page_that_settles_between_the_cancel_and_its_closing_is_kept(site: SiteProcess, data_dir: Path) -> None:
-    """The wish is there, the pages are still open: what is settled now counts, and the run is cancelled all the same."""
-
+def test_what_was_settled_before_a_cancel_is_kept_and_what_is_in_flight_is_dropped(
+    site: SiteProcess, data_dir: Path
+) -> None:
     async def race() -> None:
         app = quick_app(data_dir)
         try:
-            run_id = await submit(app, spec_of('{"concurrency": 1}'), [site.url_for("/ok"), site.url_for("/slow?s=60")])
+            run_id = await submit(app, spec_of("{}"), [site.url_for("/ok"), site.url_for("/slow?s=60")])
             async with engine(app):
-                while not (await runs.get(app, run_id)).counts.done:
+                while not (await runs.get(app, run_id)).counts.done or len(site.hits()) < 2:
                     await asyncio.sleep(0.02)
                 assert await runs.cancel(app, run_id) == "cancelled"
+                cancelled_at = time.monotonic()
+                while site.log()["in_flight"]:
+                    assert time.monotonic() - cancelled_at < 2
+                    await asyncio.sleep(0.02)
         finally:
             app.close()
 
@@ -171,11 +180,11 @@ def test_cancel_before_the_first_take_fetches_nothing(site: SiteProcess, data_di
 
 
 def test_hits_stop_within_a_second_of_a_cancel(site: SiteProcess, data_dir: Path) -> None:
-    slow = [site.url_for(f"/slow?n={n}&s=0.4") for n in range(200)] + [site.url_for("/slow?s=30")]
+    slow = [site.url_for(f"/slow?n={n}&s={30 if n == 3 else 0.2}") for n in range(200)]
     spec = {"concurrency": 6, "per_host": 6}
     with driver(data_dir, "scrape", *slow, spec=spec, options=("--timing", "usual")) as child:
         run_id = child.until_it_tells("run")["id"]
-        until(lambda: len(site.hits()) > 10, 20, "nothing is fetched")
+        until(lambda: any("s=30" in url for url in site.hits()), 20, "nothing is fetched")
 
         async def cancel() -> str:
             app = quick_app(data_dir)

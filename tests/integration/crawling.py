@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, ParamSpec, Self
 from urllib.parse import urlsplit
 
@@ -256,7 +257,9 @@ def hits(site: Site, path: str | None = None) -> list[Hit]:
 def asked(site: Site) -> list[str]:
     """The addresses that were asked for, as `Crawled.short` writes them."""
     return [
-        ("" if hit.hostname == "127.0.0.1" else hit.hostname) + hit.path + (f"?{hit.query}" if hit.query else "")
+        ("" if hit.hostname == "127.0.0.1" else hit.hostname)
+        + hit.path
+        + (f"?{hit.query}" if hit.query else "")
         for hit in hits(site)
     ]
 
@@ -264,4 +267,4 @@ def asked(site: Site) -> list[str]:
 def gaps(found: list[Hit]) -> list[float]:
     """The seconds between the beginnings of one request and the next."""
     starts = sorted(hit.start for hit in found)
-    return [later - earlier for earlier, later in zip(starts, starts[1:], strict=False)]
+    return [later - earlier for earlier, later in pairwise(starts)]

@@ -18,7 +18,14 @@ MB = 1_000_000
 
 @awaited
 async def test_fields_that_were_asked_for_are_in_the_record(app: App) -> None:
-    fields = ("title=h1", "price=.price", "amount=span.price@data-amount", "tags=.tag", "author=a[rel=author]@href", "no=.no")
+    fields = (
+        "title=h1",
+        "price=.price",
+        "amount=span.price@data-amount",
+        "tags=.tag",
+        "author=a[rel=author]@href",
+        "no=.no",
+    )
     async with Site() as site:
         crawled = await crawl(app, site, "/fields", "/json", fields=tuple(map(Field.parse, fields)))
     assert crawled.records["/fields"]["fields"] == {
@@ -36,7 +43,9 @@ async def test_fields_that_were_asked_for_are_in_the_record(app: App) -> None:
 @awaited
 async def test_json_and_pdf_are_recorded_and_other_bytes_are_skipped(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(app, site, "/json", "/pdf", "/binary", "/binary?as=image/png", "/binary?as=text/html")
+        crawled = await crawl(
+            app, site, "/json", "/pdf", "/binary", "/binary?as=image/png", "/binary?as=text/html"
+        )
     assert crawled.status == "completed"
     assert crawled.states == {
         "/json": "done",
@@ -147,7 +156,9 @@ async def test_a_scope_can_be_a_folder_or_everything(app: App) -> None:
     async with Site() as site:
         away = site.url_for("/item/3", "127.0.0.2")
         hrefs = f"/item/1|/ok|{away}"
-        narrow = await crawl(app, site, f"/links?hrefs={hrefs}", "/item/0", depth=2, scope="path", include=("*/item/*",))
+        narrow = await crawl(
+            app, site, f"/links?hrefs={hrefs}", "/item/0", depth=2, scope="path", include=("*/item/*",)
+        )
         wide = await crawl(app, site, f"/links?hrefs={hrefs}", depth=2, scope="any")
     assert set(narrow.states) == {f"/links?hrefs={hrefs}", "/item/0", "/item/1"}
     assert set(wide.states) == {f"/links?hrefs={hrefs}", "/item/1", "/ok", "127.0.0.2/item/3"}
@@ -157,7 +168,9 @@ async def test_a_scope_can_be_a_folder_or_everything(app: App) -> None:
 async def test_five_thousand_links_are_crawled_within_bounded_memory(app: App) -> None:
     async with Site() as site:
         tracemalloc.start()
-        crawled = await crawl(app, site, "/many-links?n=5000", depth=2, max_pages=300, per_host=32, concurrency=32)
+        crawled = await crawl(
+            app, site, "/many-links?n=5000", depth=2, max_pages=300, per_host=32, concurrency=32
+        )
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert crawled.run.counts.total == 5_001

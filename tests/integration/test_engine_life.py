@@ -70,11 +70,11 @@ async def test_what_is_in_flight_at_a_pause_gets_a_moment_and_is_then_asked_for_
 
 @awaited
 async def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(app: App) -> None:
-    async with Site() as site:
-        async with begin(app, site, tree_path(3, 4, delay_ms=20), depth=None, per_host=3) as ongoing:
-            await site.until(lambda: len(hits(site)) >= 20)
-            await runs.cancel(app, ongoing.run_id)
-            crawled = await ongoing.end()
+    start = tree_path(3, 4, delay_ms=20)
+    async with Site() as site, begin(app, site, start, depth=None, per_host=3) as ongoing:
+        await site.until(lambda: len(hits(site)) >= 20)
+        await runs.cancel(app, ongoing.run_id)
+        crawled = await ongoing.end()
     assert crawled.status == "cancelled"
     assert crawled.run.counts.done == crawled.run.records > 0
     assert crawled.run.counts.skipped > 0
@@ -104,12 +104,11 @@ async def test_an_interrupted_run_costs_no_attempt_and_goes_on_where_it_was(app:
 @awaited
 async def test_a_stop_does_not_wait_for_ever_and_charges_nothing(app: App) -> None:
     hasty = replace(app, settings=app.settings.model_copy(update={"drain_seconds": 0.1}))
-    async with Site() as site:
-        async with begin(eager(hasty), site, "/never", attempts=1) as ongoing:
-            await site.until(lambda: len(hits(site)) == 1)
-            ongoing.interrupt.set()
-            async with asyncio.timeout(3):
-                stopped = await ongoing.end()
+    async with Site() as site, begin(eager(hasty), site, "/never", attempts=1) as ongoing:
+        await site.until(lambda: len(hits(site)) == 1)
+        ongoing.interrupt.set()
+        async with asyncio.timeout(3):
+            stopped = await ongoing.end()
     assert stopped.states == {"/never": "pending"}
     assert stopped.pages["/never"]["charged"] == 0
 
@@ -237,5 +236,8 @@ async def test_a_deleted_run_leaves_nothing(app: App) -> None:
     await runs.delete(app, crawled.id)
     assert [run.id for run in await runs.listed(app)] == [kept.id]
     tables = ("pages", "records", "attempts", "bodies", "run_events")
-    left = {table: kept.read(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}")) for table in tables}
+    left = {
+        table: kept.read(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}"))
+        for table in tables
+    }
     assert left == {"pages": 1, "records": 1, "attempts": 1, "bodies": 0, "run_events": 3}

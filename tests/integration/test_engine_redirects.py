@@ -51,7 +51,8 @@ async def test_a_chain_through_three_hosts_is_followed_and_counted(app: App) -> 
 
 
 @pytest.mark.parametrize(
-    ("path", "detail", "most"), [("/redirect-loop", "redirect_loop", 3), ("/redirect-chain?n=50", "too_many_redirects", 11)]
+    ("path", "detail", "most"),
+    [("/redirect-loop", "redirect_loop", 3), ("/redirect-chain?n=50", "too_many_redirects", 11)],
 )
 @awaited
 async def test_a_loop_and_an_endless_chain_are_failures_that_are_not_tried_again(
@@ -83,7 +84,9 @@ async def test_two_hosts_that_send_a_page_to_each_other_do_so_ten_times_at_most(
 
 @pytest.mark.parametrize("order", [("/ok", "/redirect?to=/ok"), ("/redirect?to=/ok", "/ok")])
 @awaited
-async def test_two_addresses_that_end_at_the_same_page_give_one_record(app: App, order: tuple[str, str]) -> None:
+async def test_two_addresses_that_end_at_the_same_page_give_one_record(
+    app: App, order: tuple[str, str]
+) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, *order, per_host=1)
     assert crawled.status == "completed"
@@ -133,7 +136,9 @@ async def test_where_a_start_address_is_redirected_to_is_what_is_crawled(app: Ap
 
 
 @awaited
-async def test_a_failed_page_that_had_moved_is_still_known_as_a_duplicate_when_it_is_retried(app: App) -> None:
+async def test_a_failed_page_that_had_moved_is_still_known_as_a_duplicate_when_it_is_retried(
+    app: App,
+) -> None:
     async with Site() as site:
         there = site.url_for("/flaky?n=1", "127.0.0.2")
         crawled = await crawl(app, site, f"/redirect?to={there}".replace("?n", "%3Fn"), attempts=1)

@@ -17,7 +17,9 @@ from tests.site.reply import page
 @awaited
 async def test_a_page_that_works_the_third_time_is_done_after_growing_gaps(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(app, site, "/flaky?n=2", backoff=Backoff(base=0.2, factor=3.0, cap=9.0, jitter=0.0))
+        crawled = await crawl(
+            app, site, "/flaky?n=2", backoff=Backoff(base=0.2, factor=3.0, cap=9.0, jitter=0.0)
+        )
     assert crawled.status == "completed"
     first, second = gaps(hits(site))
     assert 0.2 <= first < 0.6
@@ -62,7 +64,9 @@ async def test_a_page_is_asked_for_as_often_as_it_was_allowed(app: App, attempts
     ],
 )
 @awaited
-async def test_each_failure_is_retried_as_the_table_says(app: App, path: str, failure: str, count: int) -> None:
+async def test_each_failure_is_retried_as_the_table_says(
+    app: App, path: str, failure: str, count: int
+) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, path, attempts=2)
     assert crawled.states == {path: f"failed({failure})"}
@@ -89,7 +93,7 @@ async def test_a_host_that_nobody_answers_for_is_a_network_failure(app: App) -> 
 
 
 async def limited(app: App, site: Site, path: str) -> list[float]:
-    """Crawl some items and one page that asks for a second's pause; when each request began, counted from that one."""
+    """Crawl some items and a page that asks for a second's pause; when each began, counted from that one."""
     async with begin(app, site, path, *(f"/item/{number}" for number in range(5)), per_host=1) as ongoing:
         crawled = await ongoing.end()
     assert crawled.status == "completed"

@@ -106,11 +106,17 @@ async def test_loopback_is_denied_unless_it_is_allowed_and_the_detail_says_how(a
 @awaited
 async def test_a_proxy_is_used_for_every_request(app: App) -> None:
     async with Site() as site, Proxy(auth=("user", SECRET)) as proxy:
-        crawled = await crawl(app, site, "/list?n=5", depth=2, secrets=Secrets(proxy=proxy.url_with_credentials))
+        crawled = await crawl(
+            app, site, "/list?n=5", depth=2, secrets=Secrets(proxy=proxy.url_with_credentials)
+        )
     assert crawled.status == "completed"
     targets = [seen.target for seen in proxy.seen]
     assert sorted(targets) == sorted(
-        [site.url_for("/robots.txt"), site.url_for("/list?n=5"), *(site.url_for(f"/item/{n}") for n in range(5))]
+        [
+            site.url_for("/robots.txt"),
+            site.url_for("/list?n=5"),
+            *(site.url_for(f"/item/{n}") for n in range(5)),
+        ]
     )
 
 

@@ -11,7 +11,8 @@ from tarantella.domain.errors import InvalidInput
 
 
 @pytest.mark.parametrize(
-    ("failures", "seconds"), [(1, 10.0), (2, 30.0), (3, 90.0), (4, 270.0), (5, 300.0), (6, 300.0), (10**9, 300.0)]
+    ("failures", "seconds"),
+    [(1, 10.0), (2, 30.0), (3, 90.0), (4, 270.0), (5, 300.0), (6, 300.0), (10**9, 300.0)],
 )
 def test_the_default_waits_are_10_30_90_and_never_more_than_300(failures: int, seconds: float) -> None:
     assert Backoff().delay(failures, luck=0.0) == seconds
@@ -67,7 +68,8 @@ def test_a_backoff_out_of_bounds_is_refused_by_name(name: str, value: float) -> 
 
 
 @pytest.mark.parametrize(
-    ("asked", "obeyed"), [(None, None), (-5.0, 0.0), (0.0, 0.0), (7.5, 7.5), (3_600.0, 3_600.0), (3.2e8, 3_600.0)]
+    ("asked", "obeyed"),
+    [(None, None), (-5.0, 0.0), (0.0, 0.0), (7.5, 7.5), (3_600.0, 3_600.0), (3.2e8, 3_600.0)],
 )
 def test_retry_after_is_obeyed_between_now_and_an_hour(asked: float | None, obeyed: float | None) -> None:
     assert obeyed_retry_after(asked) == obeyed

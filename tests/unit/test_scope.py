@@ -10,7 +10,9 @@ from tarantella.domain.scope import Scope, ScopeKind, registrable_domain
 from tarantella.domain.url import resolve
 
 
-def scope(kind: ScopeKind, *roots: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Scope:
+def scope(
+    kind: ScopeKind, *roots: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()
+) -> Scope:
     return Scope.of(kind, [resolve(root) for root in roots], include, exclude)
 
 
@@ -24,8 +26,18 @@ def contains(found: Scope, address: str) -> bool:
         (
             ScopeKind.HOST,
             "https://www.example.com/docs/",
-            ["https://www.example.com/", "http://www.example.com/x", "https://WWW.EXAMPLE.COM:443/y", "https://www.example.com./z"],
-            ["https://example.com/", "https://docs.example.com/", "https://www.example.com:8443/", "https://www.example.org/"],
+            [
+                "https://www.example.com/",
+                "http://www.example.com/x",
+                "https://WWW.EXAMPLE.COM:443/y",
+                "https://www.example.com./z",
+            ],
+            [
+                "https://example.com/",
+                "https://docs.example.com/",
+                "https://www.example.com:8443/",
+                "https://www.example.org/",
+            ],
         ),
         (
             ScopeKind.HOST,
@@ -88,7 +100,9 @@ def test_several_roots_draw_several_circles() -> None:
 
 
 def test_include_and_exclude_narrow_a_scope_and_exclude_wins() -> None:
-    found = scope(ScopeKind.HOST, "https://example.com/", include=("*/blog/*", "*/news/*"), exclude=("*/tag/*",))
+    found = scope(
+        ScopeKind.HOST, "https://example.com/", include=("*/blog/*", "*/news/*"), exclude=("*/tag/*",)
+    )
     assert contains(found, "https://example.com/blog/a")
     assert contains(found, "https://example.com/news/b?c=1")
     assert not contains(found, "https://example.com/shop/a")

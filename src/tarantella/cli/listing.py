@@ -191,12 +191,12 @@ def pages_table(pages: Sequence[Mapping[str, Any]]) -> Table:
 
 def event_line(event: Mapping[str, Any]) -> Text:
     """One line of a run's history."""
-    facts = ", ".join(f"{name}={_plain(value)}" for name, value in event["meta"].items())
+    facts = ", ".join(f"{name}={words.clean(_plain(value))}" for name, value in event["meta"].items())
     return Text.assemble(
         (f"{event['sequence']:>5}  {words.when(event['created_at'])}  ", "dim"),
         (f"{event['level']:<5}", STATUS_STYLES.get(event["level"], "")),
         f"  {event['message']}",
-        (f"  {words.clean(facts)}" if facts else "", "dim"),
+        (f"  {facts}" if facts else "", "dim"),
     )
 
 

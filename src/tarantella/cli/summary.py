@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -104,8 +106,6 @@ def _troubles(summary: Summary) -> Iterator[Text]:
 
 
 def _wrapped(text: str, room: int) -> list[str]:
-    import textwrap
-
     return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
@@ -148,9 +148,10 @@ def next_commands(summary: Summary) -> list[str]:
         go_on = [summary.command("runs resume")] if summary.resumable else []
         return [*go_on, *commands, summary.command("runs cancel")]
     if run.counts.failed or run.counts.incomplete:
-        example = next((trouble["example"] for trouble in summary.troubles if trouble["example"]), None)
-        if example:
-            commands.append(summary.command("runs explain", _quoted(words.clean(example))))
+        # An address with something blotted out would not be found.
+        examples = [trouble["example"] for trouble in summary.troubles if trouble["example"]]
+        if example := next((url for url in examples if url == words.clean(url)), None):
+            commands.append(summary.command("runs explain", shlex.quote(example)))
         if summary.resumable and allow_network(summary.troubles, run.counts.done) is None:
             commands.append(summary.command("runs retry-failed"))
     for more in (
@@ -161,12 +162,6 @@ def next_commands(summary: Summary) -> list[str]:
         if len(commands) < 3:
             commands.append(more)
     return commands
-
-
-def _quoted(text: str) -> str:
-    from shlex import quote
-
-    return quote(text)
 
 
 def summary_json(summary: Summary, exit_code: int) -> dict[str, Any]:

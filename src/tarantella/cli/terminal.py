@@ -20,6 +20,13 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 
+class PipeConsole(Console):
+    """A console that lets the command decide what it means that nobody reads any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 class AsciiStream(TextIOBase):
     """A stream that writes whatever it is given in ASCII."""
 
@@ -102,7 +109,7 @@ def _console(stream: TextIO) -> Console:
     """Shows text as it is: an address with brackets or colons in it is neither markup nor a smiley."""
     file = stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
     width = None if stream.isatty() else UNLIMITED
-    return Console(file=file, width=width, markup=False, emoji=False, highlight=False)
+    return PipeConsole(file=file, width=width, markup=False, emoji=False, highlight=False)
 
 
 def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:

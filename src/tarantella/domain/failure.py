@@ -51,6 +51,9 @@ POLICY: Mapping[Failure, Policy] = {
     Failure.UNKNOWN: Policy(retry=True),
 }
 
+# The detail of an attempt that killed the process it was made in.
+CRASH = "crash"
+
 # Of the answers that are `bad_response`, only these can be better the next time.
 RETRYABLE_STATUS = frozenset({408, 425, *range(500, 600)})
 

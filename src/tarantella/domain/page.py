@@ -69,3 +69,4 @@ class Page:
     hops: int
     is_start: bool
     cookies: Mapping[str, str] | None
+    kills: bool = False  # an attempt at it killed a taster: it is not let near a worker again

@@ -87,7 +87,7 @@ async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) ->
     url = stored(page.url)
     if run.spec.obey_robots and (refusal := await _robots_refusal(page, url, lane, run, tools)):
         return refusal
-    visitor = tools.taster if lane.tasting else tools.visitors[page.strategy]
+    visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
     request = Request(url, run.options, page.hops, page.cookies)
     began_at, began = tools.clock.wall(), tools.clock.monotonic()
     visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)

@@ -11,14 +11,13 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain.failure import Failure
+from tarantella.domain.failure import CRASH, Failure
 from tarantella.domain.spec import Field
 from tarantella.domain.url import Url
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Extracted, Wants
 from tarantella.fetchers.contract import Options, Request
 
-CRASH = "crash"
 LONGEST_LINE = 256 * 1024 * 1024
 SPARE_SECONDS = 30.0
 

@@ -7,10 +7,12 @@ from typing import Any
 
 import orjson
 
+from tarantella.domain.failure import CRASH
 from tarantella.domain.page import Page, PageState
 from tarantella.store.tx import Tx, pack
 
-_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies"]
+_KILLS = f"tries > 0 AND EXISTS (SELECT 1 FROM attempts WHERE page_id = pages.id AND attempts.detail = '{CRASH}')"
+_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies", _KILLS]
 
 
 def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float) -> list[Page]:
@@ -26,8 +28,22 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
         limit=limit,
     )
     return [
-        Page(id_, run_id, fingerprint, lane, url, depth, tries, charged, strategy, hops, bool(start), _cookies(cookies))
-        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies in rows
+        Page(
+            id_,
+            run_id,
+            fingerprint,
+            lane,
+            url,
+            depth,
+            tries,
+            charged,
+            strategy,
+            hops,
+            bool(start),
+            _cookies(cookies),
+            bool(kills),
+        )
+        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies, kills in rows
     ]
 
 

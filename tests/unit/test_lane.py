@@ -1,0 +1,284 @@
+"""A lane in its owner's hands: whose turn it is, when its host may be asked, and what is remembered of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.failure import Failure
+from tarantella.domain.page import Page
+from tarantella.domain.run import Counts, Priority, RunStatus, Wanted
+from tarantella.domain.spec import Spec
+from tarantella.engine.lane import FOREVER, Clock, OwnedLane
+from tarantella.engine.served import ServedRun
+from tarantella.store.lanes import Lane
+from tarantella.store.runs import Run
+
+
+class Time:
+    """Both clocks, standing still until they are moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 1_000.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    @property
+    def clock(self) -> Clock:
+        return Clock(self.now, self.now)
+
+
+def lane(
+    time: Time, *, not_before: float = 0.0, breaker: Breaker | None = None, deaths: int = 0
+) -> OwnedLane:
+    return OwnedLane(Lane("a.example", not_before, breaker or Breaker(), deaths), time.clock)
+
+
+def served(
+    run_id: str, *, slots: int = 100, wanted: Wanted = Wanted.RUN, spec: Spec | None = None
+) -> ServedRun:
+    row = Run(
+        id=run_id,
+        status=RunStatus.RUNNING,
+        wanted=wanted,
+        reason=None,
+        spec=spec or Spec(),
+        roots=("https://a.example/",),
+        keeper=None,
+        counts=Counts(),
+        surplus=0,
+        records=0,
+        requests=0,
+        bytes=0,
+        refused={},
+        last_event=0,
+        failure_code=None,
+        error_message=None,
+        created_at=0.0,
+        started_at=0.0,
+        paused_at=None,
+        deadline_at=None,
+        finished_at=None,
+    )
+    run = ServedRun(row)
+    run.slots = slots
+    return run
+
+
+def pages(run_id: str, first: int, count: int) -> list[Page]:
+    return [
+        Page(n, run_id, f"{n}", "a.example", "https://a.example/", 1, 0, 0, "http", 0, False, None)
+        for n in range(first, first + count)
+    ]
+
+
+def filled(time: Time, *runs: ServedRun, count: int = 100) -> OwnedLane:
+    made = lane(time)
+    made.stands({run.id for run in runs})
+    for number, run in enumerate(runs):
+        made.add(run.id, pages(run.id, 1_000 * number, count), count + 1)
+    return made
+
+
+def picked(made: OwnedLane, runs: dict[str, ServedRun], times: int) -> Counter[str]:
+    found: Counter[str] = Counter()
+    for _ in range(times):
+        page = made.pick(runs)
+        if page is not None:
+            found[page.run_id] += 1
+    return found
+
+
+# -- whose turn it is
+
+
+def test_runs_of_the_same_priority_take_turns() -> None:
+    one, two = served("one"), served("two")
+    assert picked(filled(Time(), one, two), {"one": one, "two": two}, 20) == {"one": 10, "two": 10}
+
+
+def test_a_more_urgent_run_gets_more_turns_and_the_other_still_some() -> None:
+    high, low = (
+        served("high", spec=Spec(priority=Priority.CRITICAL)),
+        served("low", spec=Spec(priority=Priority.LOW)),
+    )
+    assert picked(filled(Time(), high, low), {"high": high, "low": low}, 90) == {"high": 80, "low": 10}
+
+
+def test_a_run_without_slots_or_with_a_wanted_pause_is_passed_over() -> None:
+    full, paused, free = served("full", slots=0), served("paused", wanted=Wanted.PAUSE), served("free")
+    runs = {run.id: run for run in (full, paused, free)}
+    assert picked(filled(Time(), full, paused, free), runs, 30) == {"free": 30}
+
+
+def test_a_lane_lines_up_for_slots_of_the_runs_that_could_use_them() -> None:
+    full, paused = served("full", slots=0), served("paused", wanted=Wanted.PAUSE)
+    filled(Time(), full, paused).line_up({"full": full, "paused": paused})
+    assert list(full.line) == ["a.example"]
+    assert list(paused.line) == []
+
+
+def test_a_page_that_was_put_back_is_the_next_one() -> None:
+    one = served("one")
+    made = filled(Time(), one)
+    first = made.pick({"one": one})
+    assert first is not None
+    made.put_back(first)
+    assert made.pick({"one": one}) is first
+    assert first.id in made.held
+
+
+def test_pages_of_a_run_that_no_longer_stands_here_are_let_go() -> None:
+    one, two = served("one"), served("two")
+    made = filled(Time(), one, two, count=3)
+    made.stands({"two"})
+    assert made.held == {1_000, 1_001, 1_002}
+    assert made.queued == 3
+
+
+def test_a_page_that_is_in_hand_is_not_added_again() -> None:
+    one = served("one")
+    made = filled(Time(), one, count=3)
+    made.add("one", pages("one", 0, 4), 4)
+    assert made.queued == 4
+
+
+def test_what_is_taken_and_not_yet_stored_is_unsettled() -> None:
+    one = served("one")
+    made = filled(Time(), one, count=3)
+    assert made.unsettled == 0
+    page = made.pick({"one": one})
+    assert page is not None and made.unsettled == 1
+    made.settled(page.id)
+    assert made.unsettled == 0
+
+
+# -- whether its host may be asked
+
+
+def test_the_strictest_of_the_runs_that_stand_here_decides() -> None:
+    one, two = (
+        served("one", spec=Spec(per_host=8, delay=1.0)),
+        served("two", spec=Spec(per_host=3, delay=0.0)),
+    )
+    made = filled(Time(), one, two)
+    made.limits({"one": one, "two": two})
+    assert (made.throttle.limit, made.delay) == (3, 1.0)
+
+
+def test_a_delay_and_a_crawl_delay_are_kept_whichever_is_longer() -> None:
+    time, one = Time(), served("one", spec=Spec(delay=2.0))
+    made = filled(time, one)
+    made.limits({"one": one})
+    made.start()
+    assert made.wait_time() == 2.0
+    made.set_crawl_delay(5.0)
+    assert made.wait_time() == 5.0
+    made.set_crawl_delay(1.0)
+    assert made.delay == 2.0
+
+
+def test_only_as_many_requests_as_there_are_slots_are_started() -> None:
+    made = lane(Time())
+    assert made.wait_time() == 0
+    made.start()
+    assert made.wait_time() == FOREVER
+    made.end()
+    assert made.wait_time() == 0
+
+
+def test_a_wait_that_was_stored_is_kept_by_the_next_owner_whatever_the_wall_clock_does() -> None:
+    time = Time()
+    made = OwnedLane(Lane("a.example", time.seconds + 60, Breaker(), 0), time.clock)
+    assert made.wait_time() == 60
+    time.seconds += 61
+    assert made.wait_time() == 0
+
+
+def test_a_longer_wait_extends_a_shorter_one_and_is_news_only_once() -> None:
+    time = Time()
+    made = lane(time)
+    assert made.wait(10)
+    assert not made.wait(30)
+    assert not made.wait(5)
+    assert made.wait_time() == 30
+    time.seconds += 31
+    assert made.wait(1)
+
+
+def test_only_what_began_before_the_host_asked_for_a_pause_is_excused() -> None:
+    time = Time()
+    made = lane(time)
+    assert not made.excuses(time.seconds - 1)
+    made.wait(10)
+    assert made.excuses(time.seconds - 1)
+    assert not made.excuses(time.seconds)
+    assert not made.excuses(time.seconds + 1)
+
+
+def test_an_open_breaker_lets_one_probe_through_when_its_time_is_up() -> None:
+    time = Time()
+    made = lane(time, breaker=Breaker(BreakerState.OPEN, 5, time.seconds + 300))
+    assert made.wait_time() == 300
+    time.seconds += 300
+    assert made.wait_time() == 0
+    made.start()
+    assert made.breaker.state is BreakerState.HALF_OPEN
+    assert made.wait_time() == FOREVER
+    made.end()
+    made.failed(Failure.TIMEOUT, None)
+    assert made.wait_time() == 300
+
+
+def test_trouble_makes_a_host_slower_and_a_missing_page_does_not_make_it_ill() -> None:
+    made = lane(Time())
+    for _ in range(4):
+        made.failed(Failure.BAD_RESPONSE, 500)
+    made.answered()
+    made.failed(Failure.BAD_RESPONSE, 500)
+    assert (made.breaker.state, made.breaker.failures, made.throttle.slots) == (BreakerState.CLOSED, 1, 1)
+
+
+# -- what is stored of it
+
+
+def test_nothing_is_told_of_a_lane_that_taught_nothing() -> None:
+    assert filled(Time(), served("one")).news(200) is None
+
+
+def test_a_wait_is_told_once() -> None:
+    time = Time()
+    made = filled(time, served("one"))
+    made.wait(10)
+    news = made.news(200)
+    assert news is not None
+    assert (news.lane, news.not_before, news.clean) == ("a.example", time.seconds + 10, False)
+    assert made.news(200) is None
+
+
+def test_a_lane_whose_owners_died_twice_is_tasted_until_a_batch_is_settled() -> None:
+    assert not lane(Time(), deaths=1).tasting
+    made = lane(Time(), deaths=2)
+    assert made.tasting
+    made.stands({"one"})
+    # Nothing in hand means nothing yet: the pages are only being read.
+    assert made.news(3) is None
+    made.add("one", pages("one", 0, 5), 10)
+    for number in range(3):
+        assert made.tasting
+        assert made.news(3) is None
+        made.settled(number)
+    news = made.news(3)
+    assert news is not None and news.clean
+    assert not made.tasting
+
+
+def test_a_lane_that_was_drained_has_killed_nobody() -> None:
+    made = lane(Time(), deaths=2)
+    made.stands({"one"})
+    made.add("one", pages("one", 0, 1), 10)
+    made.pick({"one": served("one")})
+    made.settled(0)
+    news = made.news(200)
+    assert news is not None and news.clean
