@@ -144,9 +144,7 @@ def test_a_run_of_one_page_that_can_not_be_stored_ends_failed(world: World) -> N
 
 
 @pytest.mark.parametrize(("before", "after"), [(3, 0), (0, 1), (2, 2)])
-def test_a_commit_that_is_unknown_is_sent_again_and_counts_once(
-    world: World, before: int, after: int
-) -> None:
+def test_a_commit_that_is_unknown_is_sent_again_and_counts_once(world: World, before: int, after: int) -> None:
     run, found = start(world, 5)
     desk = Desk(world, UnsureDatabase(world.database, before=before, after=after))
     story(desk.settle(*(done(page, link(f"of-{page.id}")) for page in found)))

@@ -237,9 +237,7 @@ def test_a_deadline_that_is_over_closes_what_is_left_and_keeps_what_there_is(wor
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "paused", "pausing"])
-def test_every_live_run_can_be_cancelled_and_cancelling_twice_is_cancelling_once(
-    world: World, state: str
-) -> None:
+def test_every_live_run_can_be_cancelled_and_cancelling_twice_is_cancelling_once(world: World, state: str) -> None:
     world.max_running = 1
     if state == "queued":
         world.submit("first")

@@ -246,9 +246,7 @@ def test_an_odd_slot_goes_to_one_of_them(world: World) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_slots_are_never_more_than_the_run_allows_whoever_asks_in_whatever_order(
-    world: World, seed: int
-) -> None:
+def test_slots_are_never_more_than_the_run_allows_whoever_asks_in_whatever_order(world: World, seed: int) -> None:
     random, run = Random(seed), world.submit("")
     crowd = [world.worker() for _ in range(5)]
     concurrency = random.randint(1, 12)

@@ -1,4 +1,4 @@
-"""A small world around a database: runs are submitted, workers take and settle pages, a clock stands still."""
+"""A small world around a database: runs are submitted, workers take and settle pages, the clock stands."""
 
 from __future__ import annotations
 
@@ -34,9 +34,7 @@ def tried(decision: str = "done", failure: str | None = None) -> Attempt:
     return Attempt("http", NOW, 12, decision, 200, 1_000, failure)
 
 
-def done(
-    page: Page, *found: Link, final: str | None = None, refused: dict[str, Refused] | None = None
-) -> Outcome:
+def done(page: Page, *found: Link, final: str | None = None, refused: dict[str, Refused] | None = None) -> Outcome:
     """The page was fetched, perhaps under another address in the end, and linked to these."""
     mark = fingerprint(final) if final else None
     return Outcome(
@@ -105,9 +103,7 @@ class World:
 
     # -- runs
 
-    def create(
-        self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST
-    ) -> str:
+    def create(self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST) -> str:
         """A run whose submission is not finished."""
         run_id = new_id()
         links = [link(path, host, depth=1) for path in paths or ("",)]
@@ -124,9 +120,7 @@ class World:
         self.write(runs.seal, run_id=run_id, max_running=self.max_running, now=self.now)
         return run_id
 
-    def submit(
-        self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST
-    ) -> str:
+    def submit(self, *paths: str, spec: Spec | None = None, keeper: str | None = None, host: str = HOST) -> str:
         return self.seal(self.create(*paths, spec=spec, keeper=keeper, host=host))
 
     def run(self, run_id: str) -> Run:
@@ -142,9 +136,7 @@ class World:
         return self.write(runs.settle_pause, run_id=run_id, max_running=self.max_running, now=self.now)
 
     def resume(self, run_id: str, keeper: str | None = None) -> RunStatus:
-        return self.write(
-            runs.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now
-        )
+        return self.write(runs.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now)
 
     def cancel(self, run_id: str) -> RunStatus:
         return self.write(runs.want_cancel, run_id=run_id)
@@ -160,9 +152,7 @@ class World:
         )
 
     def retry_failed(self, run_id: str) -> int:
-        return self.write(
-            runs.retry_failed, run_id=run_id, keeper=None, max_running=self.max_running, now=self.now
-        )
+        return self.write(runs.retry_failed, run_id=run_id, keeper=None, max_running=self.max_running, now=self.now)
 
     def messages(self, run_id: str) -> list[str]:
         return [event["message"] for event in self.read(events.listed, run_id=run_id, limit=10_000)]
@@ -217,17 +207,13 @@ class World:
         """Path → state, with the reason of what was skipped or failed."""
         return {
             url.partition("/")[2].partition("/")[2].partition("/")[2]: (
-                f"{page['state']}({page['reason']})"
-                if page["state"] in ("skipped", "failed")
-                else page["state"]
+                f"{page['state']}({page['reason']})" if page["state"] in ("skipped", "failed") else page["state"]
             )
             for url, page in self.pages(run_id).items()
         }
 
     def ready_at(self, run_id: str, lane: str = HOST) -> float | None:
-        found = [
-            stand.ready_at for stand in self.read(lanes.stands_of, names=[lane]) if stand.run_id == run_id
-        ]
+        found = [stand.ready_at for stand in self.read(lanes.stands_of, names=[lane]) if stand.run_id == run_id]
         return round(found[0], 3) if found and found[0] is not None else None
 
     def dump(self) -> dict[str, list[tuple[Any, ...]]]:
@@ -279,13 +265,9 @@ def _check_run(tx: Tx, run: Run) -> None:
 def _check_stands(tx: Tx, run: Run) -> None:
     """A stand says when its first pending page is due, and no pending page is without one."""
     due: dict[str, float] = {}
-    for page in tx.all(
-        "SELECT lane, next_at FROM pages WHERE run_id = :run AND state = 'pending'", run=run.id
-    ):
+    for page in tx.all("SELECT lane, next_at FROM pages WHERE run_id = :run AND state = 'pending'", run=run.id):
         due[page.lane] = min(page.next_at, due.get(page.lane, page.next_at))
-    stands = tx.all(
-        "SELECT lane, ready_at FROM stands WHERE run_id = :run AND ready_at IS NOT NULL", run=run.id
-    )
+    stands = tx.all("SELECT lane, ready_at FROM stands WHERE run_id = :run AND ready_at IS NOT NULL", run=run.id)
     assert {stand.lane: stand.ready_at for stand in stands} == due
     known = {lane.name for lane in tx.all("SELECT name FROM lanes")}
     assert set(due) <= known

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from tarantella.crashpoints import EXIT_CODE
+from tarantella.services import runs
+from tarantella.services.foreground import work_on
+from tarantella.services.submit import new_id, submit
 from tests.fault.commands import driver, tarantella
-from tests.fault.invariants import Crawled, check, read_run, read_runs
+from tests.fault.crawler import quick_app, spec_of
+from tests.fault.invariants import Crawled, check, one_value, read_run, read_runs
 from tests.fault.kill_loop import has_schema
-from tests.fault.processes import Child, SiteProcess
+from tests.fault.processes import PATIENCE, SiteProcess
 
 AT_ONCE = 3
 MOST_POINTS = 120
-UNFINISHED = ("queued", "running", "paused")
+SPEC = '{"scope": "any"}'
 
 
 def start_page(site: SiteProcess, key: str) -> str:
@@ -41,25 +50,30 @@ def assert_complete(run: Crawled, site: SiteProcess, key: str) -> None:
     assert run.status == "partial"
 
 
-def crash(data_dir: Path, *arguments: str, at: int, name: str = "", what: str = "scrape") -> Child:
-    env = {"TARANTELLA_CRASH_AT": str(at), "TARANTELLA_CRASH_NAME": name}
-    return driver(data_dir, what, *arguments, spec={"scope": "any"}, env=env)
+def crash_env(at: int, name: str = "") -> dict[str, str]:
+    return {"TARANTELLA_CRASH_AT": str(at), "TARANTELLA_CRASH_NAME": name}
 
 
-def go_on(data_dir: Path, url: str) -> Crawled:
+async def go_on(data_dir: Path, url: str) -> None:
     """Finish what was begun, as a user would: resume the run if there is one, else ask again."""
-    unfinished = has_schema(data_dir) and any(run.status in UNFINISHED for run in read_runs(data_dir))
-    ended = has_schema(data_dir) and any(run.status not in UNFINISHED for run in read_runs(data_dir))
-    if unfinished or not ended:
-        target = ("resume", "latest") if unfinished else ("scrape", url)
-        with driver(data_dir, *target, spec={"scope": "any"}) as child:
-            assert child.wait() == 0, child.errors
-    else:
-        # The run had ended when its command died; whoever comes next cleans up.
-        with tarantella(data_dir, "runs", "list") as child:
-            assert child.wait() == 0, child.errors
-    check(data_dir, at_rest=True)
-    return read_run(data_dir)
+    app = quick_app(data_dir)
+
+    async def prepare(run_id: str, keeper: str) -> None:
+        if unfinished:
+            await runs.resume(app, run_id, keeper)
+        else:
+            await submit(app, spec_of(SPEC), [url], run_id=run_id, keeper=keeper)
+
+    try:
+        # Whoever comes next notices who is gone, and cleans up.
+        await runs.reap(app)
+        found = await runs.listed(app)
+        unfinished = [run.id for run in found if not run.is_over]
+        if unfinished or not found:
+            async with asyncio.timeout(PATIENCE):
+                await work_on(app, unfinished[0] if unfinished else new_id(), prepare, engines=1)
+    finally:
+        app.close()
 
 
 def crash_at_point(folder: Path, site: SiteProcess, k: int) -> bool:
@@ -67,12 +81,14 @@ def crash_at_point(folder: Path, site: SiteProcess, k: int) -> bool:
     data_dir, key = folder / f"at-{k}" / "data", f"{folder.name}-{k}"
     data_dir.parent.mkdir()
     url = start_page(site, key)
-    with crash(data_dir, url, at=k) as child:
+    with driver(data_dir, "scrape", url, spec=json.loads(SPEC), env=crash_env(k)) as child:
         code = child.wait()
         assert code in (0, EXIT_CODE), child.errors
     if has_schema(data_dir):
         check(data_dir)
-    assert_complete(go_on(data_dir, url), site, key)
+    asyncio.run(go_on(data_dir, url))
+    check(data_dir, at_rest=True)
+    assert_complete(read_run(data_dir), site, key)
     return code == 0
 
 
@@ -84,3 +100,103 @@ def test_a_crawl_survives_its_death_at_every_crash_point(tmp_path: Path, site: S
                 print(f"The crawl passes {first} to {points[-1]} crash points.")
                 return
     pytest.fail(f"The crawl passes more than {MOST_POINTS} crash points.")
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A command that dies at a named point, twice: before it and behind it. Then it is given again."""
+
+    command: tuple[str, ...]
+    name: str
+
+    def __str__(self) -> str:
+        return f"{' '.join(self.command)} at {self.name}"
+
+
+IN_THE_MIDDLE = [
+    *(Case(("runs", "resume", "latest", "--quiet"), name) for name in ("reap", "register", "resume", "take", "retire")),
+    *(Case(("runs", "cancel", "latest"), name) for name in ("reap", "cancel", "close")),
+    Case(("runs", "pause", "latest"), "pause"),
+]
+AT_THE_END = [
+    Case(("runs", "retry-failed", "latest", "--quiet"), "retry"),
+    Case(("runs", "delete", "latest", "--yes"), "delete"),
+    Case(("export", "latest"), "export"),
+]
+
+
+def in_every_copy(cases: list[Case], original: Path, folder: Path, afterwards: Callable[[Case, Path], None]) -> None:
+    """Let each command die at both of its points, each in a copy of its own, and look what became of it."""
+
+    def die(case: Case, at: int) -> None:
+        data_dir = folder / f"{case.command[-2]}-{case.name}-{at}" / "data"
+        shutil.copytree(original, data_dir)
+        with tarantella(data_dir, *case.command, env=crash_env(at, case.name)) as child:
+            assert child.wait() == EXIT_CODE, f"{case} did not die at point {at}.\n{child.errors}"
+        check(data_dir)
+        afterwards(case, data_dir)
+        check(data_dir, at_rest=True)
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for dying in [pool.submit(die, case, at) for case in cases for at in (1, 2)]:
+            dying.result()
+
+
+def test_commands_in_the_middle_of_a_run_survive_their_own_death(tmp_path: Path, site: SiteProcess) -> None:
+    original, key = tmp_path / "data", tmp_path.name
+    url = start_page(site, key)
+    with driver(original, "scrape", url, spec=json.loads(SPEC), env=crash_env(3, "settle")) as child:
+        assert child.wait() == EXIT_CODE
+
+    def afterwards(case: Case, data_dir: Path) -> None:
+        if "cancel" in case.command:
+            with tarantella(data_dir, *case.command) as child:
+                assert child.wait() == 0, child.errors
+            run = read_run(data_dir)
+            assert run.status == "cancelled"
+            assert {state for state, _, _ in run.pages.values()} <= {"done", "failed", "skipped"}
+        else:
+            asyncio.run(go_on(data_dir, url))
+            assert_complete(read_run(data_dir), site, key)
+
+    in_every_copy(IN_THE_MIDDLE, original, tmp_path, afterwards)
+
+
+def test_commands_after_the_end_of_a_run_survive_their_own_death(tmp_path: Path, site: SiteProcess) -> None:
+    original, key = tmp_path / "data", tmp_path.name
+    url = start_page(site, key)
+    with driver(original, "scrape", url, spec=json.loads(SPEC)) as child:
+        assert child.wait() == 0, child.errors
+
+    def afterwards(case: Case, data_dir: Path) -> None:
+        if "delete" in case.command:
+            if read_runs(data_dir):
+                with tarantella(data_dir, *case.command) as child:
+                    assert child.wait() == 0, child.errors
+            for table in ("runs", "pages", "records", "attempts", "run_events", "stands", "run_workers"):
+                assert one_value(data_dir, f"SELECT count(*) FROM {table}") == 0
+        elif "export" in case.command:
+            with tarantella(data_dir, *case.command) as child:
+                assert child.wait() == 0, child.errors
+            [export] = (data_dir / "exports").iterdir()
+            exported = [json.loads(line)["url"] for line in export.read_text().splitlines()]
+            assert sorted(exported) == sorted(read_run(data_dir).done)
+        else:
+            asyncio.run(go_on(data_dir, url))
+            assert_complete(read_run(data_dir), site, key)
+
+    in_every_copy(AT_THE_END, original, tmp_path, afterwards)
+
+
+@pytest.mark.parametrize("name", ["release", "beat"])
+def test_a_long_crawl_survives_its_death_while_it_waits(data_dir: Path, site: SiteProcess, name: str) -> None:
+    urls = [site.url_for("/slow?s=3"), site.url_for("/item/1", "127.0.0.2")]
+    for at in (1, 2):
+        what = ("scrape", *urls) if at == 1 else ("resume", "latest")
+        with driver(data_dir, *what, env=crash_env(at, name)) as child:
+            assert child.wait() == EXIT_CODE, child.errors
+        check(data_dir)
+    with driver(data_dir, "resume", "latest") as child:
+        assert child.wait() == 0, child.errors
+    assert read_run(data_dir).done == set(urls)
+    check(data_dir, at_rest=True)

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import sys
 from pathlib import Path
 
+import pytest
+
+from tarantella.domain.spec import Spec
+from tarantella.domain.url import start_url
+from tarantella.engine.taster import Taster
+from tarantella.extractors.page import Wants
+from tarantella.fetchers.contract import Options, Request
 from tests.fault.commands import driver
 from tests.fault.crawler import POISONED
 from tests.fault.invariants import check, one_value, read_run
@@ -38,6 +47,8 @@ def test_a_page_that_kills_its_worker_is_found_and_the_run_goes_on(site: SitePro
     assert run.status == "partial"
     assert run.pages[site.url_for(POISON)] == ("failed", "unknown", "crash")
     assert run.done == {site.url_for("/list?n=20"), *(site.url_for(f"/item/{n}") for n in OTHERS)}
+    # It has survived a tasting: whoever comes next may go there without one.
+    assert one_value(data_dir, "SELECT unclean_deaths FROM lanes WHERE name = '127.0.0.1'") == 0
 
 
 def test_a_poisonous_page_is_tasted_again_at_each_of_its_attempts(site: SiteProcess, data_dir: Path) -> None:
@@ -51,6 +62,11 @@ def test_a_poisonous_page_is_tasted_again_at_each_of_its_attempts(site: SiteProc
     assert one_value(data_dir, tried, site.url_for(POISON)) == 3
 
 
-def test_a_lane_that_survived_is_not_tasted_any_more(site: SiteProcess, data_dir: Path) -> None:
-    live_until_the_end(site, data_dir, {"attempts": 1})
-    assert one_value(data_dir, "SELECT unclean_deaths FROM lanes WHERE name = '127.0.0.1'") == 0
+def test_a_taster_that_does_not_start_is_not_blamed_on_the_page(site: SiteProcess) -> None:
+    async def taste() -> None:
+        taster = Taster((sys.executable, "-c", "raise SystemExit(1)"))
+        request = Request(start_url(site.url_for("/ok")), Options(user_agent="test"), 0, None)
+        with pytest.raises(OSError, match="did not start"):
+            await taster.visit(request, Wants.of(Spec()), False)
+
+    asyncio.run(taste())

@@ -13,6 +13,8 @@ from itertools import pairwise
 from typing import Any, ParamSpec, Self
 from urllib.parse import urlsplit
 
+import structlog
+
 from tarantella.bootstrap import make_tools
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import NotFound
@@ -52,6 +54,8 @@ def awaited(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        # A command that was tested before may have left a log that writes to where nobody listens any more.
+        structlog.reset_defaults()
         asyncio.run(asyncio.wait_for(test(*args, **kwargs), LONGEST_TEST))
 
     return run
@@ -129,11 +133,7 @@ class Crawled:
     def states(self) -> dict[str, str]:
         """Short address → `done`, `pending`, `skipped(reason)` or `failed(reason)`."""
         return {
-            address: (
-                f"{page['state']}({page['reason']})"
-                if page["state"] in ("failed", "skipped")
-                else page["state"]
-            )
+            address: (f"{page['state']}({page['reason']})" if page["state"] in ("failed", "skipped") else page["state"])
             for address, page in self.pages.items()
         }
 
@@ -257,9 +257,7 @@ def hits(site: Site, path: str | None = None) -> list[Hit]:
 def asked(site: Site) -> list[str]:
     """The addresses that were asked for, as `Crawled.short` writes them."""
     return [
-        ("" if hit.hostname == "127.0.0.1" else hit.hostname)
-        + hit.path
-        + (f"?{hit.query}" if hit.query else "")
+        ("" if hit.hostname == "127.0.0.1" else hit.hostname) + hit.path + (f"?{hit.query}" if hit.query else "")
         for hit in hits(site)
     ]
 

@@ -43,9 +43,7 @@ async def test_fields_that_were_asked_for_are_in_the_record(app: App) -> None:
 @awaited
 async def test_json_and_pdf_are_recorded_and_other_bytes_are_skipped(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(
-            app, site, "/json", "/pdf", "/binary", "/binary?as=image/png", "/binary?as=text/html"
-        )
+        crawled = await crawl(app, site, "/json", "/pdf", "/binary", "/binary?as=image/png", "/binary?as=text/html")
     assert crawled.status == "completed"
     assert crawled.states == {
         "/json": "done",
@@ -168,9 +166,7 @@ async def test_a_scope_can_be_a_folder_or_everything(app: App) -> None:
 async def test_five_thousand_links_are_crawled_within_bounded_memory(app: App) -> None:
     async with Site() as site:
         tracemalloc.start()
-        crawled = await crawl(
-            app, site, "/many-links?n=5000", depth=2, max_pages=300, per_host=32, concurrency=32
-        )
+        crawled = await crawl(app, site, "/many-links?n=5000", depth=2, max_pages=300, per_host=32, concurrency=32)
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert crawled.run.counts.total == 5_001

@@ -38,10 +38,7 @@ async def test_every_link_of_a_list_becomes_a_record(app: App) -> None:
 async def test_a_depth_is_kept_exactly(app: App, depth: int | None) -> None:
     levels = {1: 0, 2: 1, 3: 2, None: 3}[depth]
     expected = {
-        path
-        for level in range(levels + 1)
-        for path in tree_paths(3, 3)
-        if path.count(".") + ("at=" in path) == level
+        path for level in range(levels + 1) for path in tree_paths(3, 3) if path.count(".") + ("at=" in path) == level
     }
     async with Site() as site:
         crawled = await crawl(app, site, tree_path(3, 3), depth=depth)

@@ -236,8 +236,5 @@ async def test_a_deleted_run_leaves_nothing(app: App) -> None:
     await runs.delete(app, crawled.id)
     assert [run.id for run in await runs.listed(app)] == [kept.id]
     tables = ("pages", "records", "attempts", "bodies", "run_events")
-    left = {
-        table: kept.read(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}"))
-        for table in tables
-    }
+    left = {table: kept.read(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}")) for table in tables}
     assert left == {"pages": 1, "records": 1, "attempts": 1, "bodies": 0, "run_events": 3}

@@ -22,13 +22,9 @@ def slow(site: Site, count: int, seconds: float, host: str = "127.0.0.1") -> lis
 
 @pytest.mark.parametrize("per_host", [1, 3, 8])
 @awaited
-async def test_a_host_is_asked_for_as_many_pages_at_a_time_as_allowed_and_no_more(
-    app: App, per_host: int
-) -> None:
+async def test_a_host_is_asked_for_as_many_pages_at_a_time_as_allowed_and_no_more(app: App, per_host: int) -> None:
     async with Site() as site:
-        crawled = await crawl(
-            app, site, tree_path(2, 6, delay_ms=20), depth=None, per_host=per_host, concurrency=50
-        )
+        crawled = await crawl(app, site, tree_path(2, 6, delay_ms=20), depth=None, per_host=per_host, concurrency=50)
     assert crawled.run.counts.done == 43
     assert site.peak_by_host["127.0.0.1"] == per_host
 
@@ -91,15 +87,11 @@ async def test_a_host_that_has_all_slots_of_a_run_shares_them_with_one_that_come
         async def late(_call: Call) -> Reply:
             """Leads to another host when this one has long been busy."""
             await site.log.until(lambda: len(hits(site, "/slow")) >= 8)
-            return page_with_links(
-                "Late", (site.url_for(f"/item/{number}", "127.0.0.2") for number in range(5))
-            )
+            return page_with_links("Late", (site.url_for(f"/item/{number}", "127.0.0.2") for number in range(5)))
 
         site.routes["/late"] = late
         first, *rest = slow(site, 40, 0.1)
-        crawled = await crawl(
-            app, site, first, "/late", *rest, depth=2, concurrency=4, per_host=4, scope="any"
-        )
+        crawled = await crawl(app, site, first, "/late", *rest, depth=2, concurrency=4, per_host=4, scope="any")
     assert crawled.run.counts.done == 46
     there = [hit for hit in hits(site) if hit.hostname == "127.0.0.2"]
     last = max(hit.start for hit in there)
@@ -172,9 +164,7 @@ async def test_three_failed_probes_close_the_pages_of_a_dead_host_and_of_no_othe
     states = list(crawled.states.values())
     assert (states.count("skipped(host_down)"), states.count("done")) == (10, 1)
     assert crawled.run.counts.incomplete == 10
-    opened = [
-        event["meta"]["failed_probes"] for event in crawled.events if event["message"] == BREAKER_OPENED
-    ]
+    opened = [event["meta"]["failed_probes"] for event in crawled.events if event["message"] == BREAKER_OPENED]
     assert opened == [0, 1, 2, 3]
 
 

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
+
 import pytest
 
+from tarantella.domain.page import PageState
+from tarantella.services import runs
 from tarantella.services.app import App
 from tests.integration.crawling import asked, awaited, crawl, hits, retry_failed
 from tests.site import Call, Reply, Site
@@ -75,7 +80,10 @@ async def test_two_hosts_that_send_a_page_to_each_other_do_so_ten_times_at_most(
             return page("Elsewhere", status=302, location=site.url_for("/ping", other))
 
         site.routes["/ping"] = ping
+        began = time.monotonic()
         crawled = await crawl(app, site, "/ping")
+        # A page that moves is not left standing until somebody looks by chance.
+        assert time.monotonic() - began < 4
     assert crawled.status == "failed"
     [found] = crawled.pages.values()
     assert (found["reason"], found["detail"].partition(":")[0]) == ("bad_response", "too_many_redirects")
@@ -84,9 +92,7 @@ async def test_two_hosts_that_send_a_page_to_each_other_do_so_ten_times_at_most(
 
 @pytest.mark.parametrize("order", [("/ok", "/redirect?to=/ok"), ("/redirect?to=/ok", "/ok")])
 @awaited
-async def test_two_addresses_that_end_at_the_same_page_give_one_record(
-    app: App, order: tuple[str, str]
-) -> None:
+async def test_two_addresses_that_end_at_the_same_page_give_one_record(app: App, order: tuple[str, str]) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, *order, per_host=1)
     assert crawled.status == "completed"
@@ -100,7 +106,8 @@ async def test_a_page_that_came_from_another_host_is_a_duplicate_of_the_one_that
         there = site.url_for("/ok", "127.0.0.2")
         crawled = await crawl(app, site, there, f"/redirect?to={there}")
     assert crawled.run.counts.done == crawled.run.records == 1
-    assert [page["reason"] for page in crawled.pages.values() if page["state"] == "skipped"] == ["duplicate"]
+    [skipped] = await runs.page_list(app, crawled.id, state=PageState.SKIPPED)
+    assert skipped["reason"] == "duplicate"
 
 
 @awaited
@@ -133,6 +140,41 @@ async def test_where_a_start_address_is_redirected_to_is_what_is_crawled(app: Ap
     assert crawled.run.counts.done == 4
     assert [hit.hostname for hit in hits(site, "/item/0")] == [host]
     assert crawled.run.roots[-1] == (target if not same_host else site.url_for(f"/redirect?to={target}"))
+
+
+@awaited
+async def test_a_scope_that_is_a_folder_moves_with_the_start_address(app: App) -> None:
+    async with Site() as site:
+        _folders(site, "127.0.0.1")
+        crawled = await crawl(app, site, "/a/start", depth=2, scope="path")
+    assert crawled.states == {"/a/start": "done", "/b/item": "done"}
+
+
+@awaited
+async def test_a_scope_moves_at_once_also_into_a_lane_that_is_already_ours(app: App) -> None:
+    async with Site() as site:
+        _folders(site, "127.0.0.2")
+        busy = site.url_for("/c/busy", "127.0.0.2")
+        crawled = await crawl(app, site, busy, "/a/start", depth=2, scope="path")
+    assert crawled.status == "completed"
+    assert "127.0.0.2/b/item" in crawled.states
+
+
+def _folders(site: Site, host: str) -> None:
+    """`/a/start` leads to `/b/index` on that host, which links to `/b/item`; `/c/busy` keeps a lane for a while."""
+
+    async def start(_call: Call) -> Reply:
+        return page("Moved", status=302, location=site.url_for("/b/index", host))
+
+    async def index(_call: Call) -> Reply:
+        return page("Index", '<a href="/b/item">item</a>')
+
+    async def busy(_call: Call) -> Reply:
+        await site.log.until(lambda: any(hit.path == "/a/start" for hit in site.hits))
+        await asyncio.sleep(0.1)
+        return page("Busy")
+
+    site.routes |= {"/a/start": start, "/b/index": index, "/b/item": site.routes["/ok"], "/c/busy": busy}
 
 
 @awaited

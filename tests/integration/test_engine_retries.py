@@ -17,9 +17,7 @@ from tests.site.reply import page
 @awaited
 async def test_a_page_that_works_the_third_time_is_done_after_growing_gaps(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(
-            app, site, "/flaky?n=2", backoff=Backoff(base=0.2, factor=3.0, cap=9.0, jitter=0.0)
-        )
+        crawled = await crawl(app, site, "/flaky?n=2", backoff=Backoff(base=0.2, factor=3.0, cap=9.0, jitter=0.0))
     assert crawled.status == "completed"
     first, second = gaps(hits(site))
     assert 0.2 <= first < 0.6
@@ -64,9 +62,7 @@ async def test_a_page_is_asked_for_as_often_as_it_was_allowed(app: App, attempts
     ],
 )
 @awaited
-async def test_each_failure_is_retried_as_the_table_says(
-    app: App, path: str, failure: str, count: int
-) -> None:
+async def test_each_failure_is_retried_as_the_table_says(app: App, path: str, failure: str, count: int) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, path, attempts=2)
     assert crawled.states == {path: f"failed({failure})"}

@@ -10,8 +10,9 @@ import structlog
 
 from tarantella.domain.spec import Secrets
 from tarantella.services.app import App
-from tests.integration.crawling import Crawled, asked, awaited, crawl, hits
-from tests.site import Proxy, Site
+from tests.integration.crawling import Crawled, asked, awaited, crawl, hits, retry_failed
+from tests.site import Call, Proxy, Reply, Site
+from tests.site.reply import page
 
 SECRET = "s3cret-and-never-shown"
 HEADERS = {"Authorization": f"Bearer {SECRET}", "X-Key": SECRET}
@@ -47,9 +48,7 @@ def told(crawled: Crawled, logs: Any) -> str:
 @awaited
 async def test_headers_are_sent_to_the_hosts_that_the_run_starts_from(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(
-            app, site, "/echo", site.url_for("/echo", "127.0.0.2"), secrets=Secrets(headers=HEADERS)
-        )
+        crawled = await crawl(app, site, "/echo", site.url_for("/echo", "127.0.0.2"), secrets=Secrets(headers=HEADERS))
     for address in ("/echo", "127.0.0.2/echo"):
         seen = echoed(crawled, address)
         assert (seen["authorization"], seen["x-key"]) == (f"Bearer {SECRET}", SECRET)
@@ -75,6 +74,23 @@ async def test_headers_are_not_sent_to_where_a_start_address_is_redirected(app: 
     assert crawled.status == "completed"
     # The scope has moved there; the trust has not.
     assert "authorization" not in echoed(crawled, "127.0.0.2/echo")
+
+
+@awaited
+async def test_headers_are_not_sent_there_either_when_the_run_is_taken_up_again(app: App) -> None:
+    async with Site() as site:
+
+        async def moody(call: Call) -> Reply | None:
+            site.counts["moody"] += 1
+            return page("Not now", status=500) if site.counts["moody"] == 1 else await site.routes["/echo"](call)
+
+        site.routes["/moody"] = moody
+        there = site.url_for("/links?hrefs=/moody", "127.0.0.2").replace("?hrefs=", "%3Fhrefs%3D")
+        first = await crawl(app, site, f"/redirect?to={there}", depth=2, attempts=1, secrets=Secrets(headers=HEADERS))
+        assert first.states["127.0.0.2/moody"] == "failed(bad_response)"
+        async with retry_failed(app, site, first.id) as ongoing:
+            crawled = await ongoing.end()
+    assert "authorization" not in echoed(crawled, "127.0.0.2/moody")
 
 
 @awaited
@@ -106,9 +122,7 @@ async def test_loopback_is_denied_unless_it_is_allowed_and_the_detail_says_how(a
 @awaited
 async def test_a_proxy_is_used_for_every_request(app: App) -> None:
     async with Site() as site, Proxy(auth=("user", SECRET)) as proxy:
-        crawled = await crawl(
-            app, site, "/list?n=5", depth=2, secrets=Secrets(proxy=proxy.url_with_credentials)
-        )
+        crawled = await crawl(app, site, "/list?n=5", depth=2, secrets=Secrets(proxy=proxy.url_with_credentials))
     assert crawled.status == "completed"
     targets = [seen.target for seen in proxy.seen]
     assert sorted(targets) == sorted(

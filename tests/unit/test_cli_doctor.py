@@ -34,9 +34,7 @@ def test_the_doctor_knows_every_library_that_is_needed() -> None:
 
 
 def test_a_missing_library_fails_and_one_that_is_only_faster_warns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        doctor, "LIBRARIES", {"no-such-thing": ("magic", True), "no-such-speed": ("speed", False)}
-    )
+    monkeypatch.setattr(doctor, "LIBRARIES", {"no-such-thing": ("magic", True), "no-such-speed": ("speed", False)})
     found = examined(load())
     assert found["no-such-thing"].health is Health.FAIL
     assert found["no-such-speed"].health is Health.WARN
@@ -64,17 +62,13 @@ def test_an_sqlite_that_is_too_old_is_found(
 @pytest.mark.parametrize(
     ("free", "health"), [(50_000_000, Health.FAIL), (500_000_000, Health.WARN), (5_000_000_000, Health.OK)]
 )
-def test_a_disk_that_is_nearly_full_is_found(
-    monkeypatch: pytest.MonkeyPatch, free: int, health: Health
-) -> None:
+def test_a_disk_that_is_nearly_full_is_found(monkeypatch: pytest.MonkeyPatch, free: int, health: Health) -> None:
     usage = type("Usage", (), {"free": free})
     monkeypatch.setattr("shutil.disk_usage", lambda _: usage)
     assert examined(load())["disk"].health is health
 
 
-def test_a_clock_that_stands_long_ago_or_behind_the_runs_is_found(
-    app: App, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_clock_that_stands_long_ago_or_behind_the_runs_is_found(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     from tarantella.domain.spec import Spec
     from tarantella.services.submit import submit
 

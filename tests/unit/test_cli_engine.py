@@ -13,7 +13,7 @@ import orjson
 
 import tarantella
 from tarantella.domain.url import resolve
-from tarantella.engine.taster import pack_request, unpack_visit
+from tarantella.engine.taster import READY, pack_request, unpack_visit
 from tarantella.extractors.page import Wants
 from tarantella.fetchers.contract import Options, Request
 from tests.site import Site
@@ -25,9 +25,7 @@ def test_a_taster_visits_what_comes_in_survives_ctrl_c_and_ends_with_its_input()
     async def story() -> None:
         async with Site() as site:
             options = Options("test", allow_networks=("127.0.0.0/8",))
-            asked = pack_request(
-                Request(resolve(site.url_for("/ok")), options), Wants("fast", (), True), False
-            )
+            asked = pack_request(Request(resolve(site.url_for("/ok")), options), Wants("fast", (), True), False)
             process = await asyncio.create_subprocess_exec(
                 sys.executable,
                 *("-m", "tarantella", "taster"),
@@ -38,6 +36,7 @@ def test_a_taster_visits_what_comes_in_survives_ctrl_c_and_ends_with_its_input()
             )
             assert process.stdin is not None
             assert process.stdout is not None
+            assert await asyncio.wait_for(process.stdout.readline(), 30) == READY
             process.stdin.write(asked + b"\n")
             first = unpack_visit(await asyncio.wait_for(process.stdout.readline(), 30))
             process.send_signal(signal.SIGINT)

@@ -45,7 +45,5 @@ def test_the_unexpected_is_one_line_too_and_shows_where_with_vv(capsys: pytest.C
         ("running", "partial", 130),
     ],
 )
-def test_the_end_of_a_run_and_the_users_wish_make_the_exit_code(
-    status: str, fail_on: exits.FailOn, code: int
-) -> None:
+def test_the_end_of_a_run_and_the_users_wish_make_the_exit_code(status: str, fail_on: exits.FailOn, code: int) -> None:
     assert exits.of_run(RunStatus(status), fail_on) == code

@@ -46,21 +46,15 @@ def all_commands() -> Iterator[tuple[str, Any]]:
 @pytest.mark.parametrize("argument", ["--version", "--help"])
 def test_help_and_version_load_nothing_heavy(argument: str) -> None:
     code = f"import sys; sys.argv = ['tarantella', {argument!r}]\nfrom tarantella.cli.app import main\n"
-    code += (
-        f"try: main()\nfinally: print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env=_env(), check=True
-    )
+    code += f"try: main()\nfinally: print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=_env(), check=True)
     assert done.stderr == "[]\n"
 
 
 def test_the_version_appears_in_less_than_300_milliseconds_of_work() -> None:
     def work() -> float:
         before = os.times()
-        subprocess.run(
-            [sys.executable, "-m", "tarantella", "--version"], capture_output=True, env=_env(), check=True
-        )
+        subprocess.run([sys.executable, "-m", "tarantella", "--version"], capture_output=True, env=_env(), check=True)
         after = os.times()
         return after.children_user - before.children_user + after.children_system - before.children_system
 
@@ -70,10 +64,7 @@ def test_the_version_appears_in_less_than_300_milliseconds_of_work() -> None:
 
 def test_every_option_says_what_it_does() -> None:
     silent = [
-        f"{name} {option.name}"
-        for name, command in all_commands()
-        for option in options_of(command)
-        if not option.help
+        f"{name} {option.name}" for name, command in all_commands() for option in options_of(command) if not option.help
     ]
     assert silent == []
 
@@ -138,9 +129,7 @@ def test_other_defaults_are_those_of_a_run() -> None:
 def test_choices_are_those_of_the_domain() -> None:
     assert set(get_args(scrape.Scope)) == set(ScopeKind)
     assert get_args(scrape.TextMode) == TEXT_MODES
-    assert [name.upper() for name in get_args(scrape.PriorityName)] == [
-        priority.name for priority in Priority
-    ]
+    assert [name.upper() for name in get_args(scrape.PriorityName)] == [priority.name for priority in Priority]
     assert get_args(scrape.Durability) == get_args(Settings.model_fields["durability"].annotation)
     assert set(get_args(runs.StatusName)) == set(RunStatus)
     assert set(get_args(runs.StateName)) == set(PageState)
@@ -148,12 +137,7 @@ def test_choices_are_those_of_the_domain() -> None:
     assert FAIL_ON == ("failed", "partial", "never")
     for _, command in all_commands():
         for option in options_of(command):
-            if (
-                option.metavar
-                and "|" in option.metavar
-                and "FILE" not in option.metavar
-                and option.name != "depth"
-            ):
+            if option.metavar and "|" in option.metavar and "FILE" not in option.metavar and option.name != "depth":
                 assert _choices(option) == set(option.metavar.split("|")), option.name
 
 

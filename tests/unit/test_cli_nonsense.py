@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from typer.testing import CliRunner
 
@@ -74,3 +76,8 @@ def test_nonsense_gives_2_and_a_message(arguments: tuple[str, ...]) -> None:
     assert "rror: " in done.stderr
     assert "Traceback" not in done.stderr
     assert "hunter2" not in done.stderr
+
+
+def test_an_address_that_makes_no_sense_leaves_nothing_behind() -> None:
+    assert CliRunner().invoke(app, ["scrape", "file:///etc/passwd"]).exit_code == 2
+    assert not Path("data").exists()

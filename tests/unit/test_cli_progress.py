@@ -101,9 +101,7 @@ def test_what_it_waits_for_is_told_in_both_ways(change: dict[str, object], told:
 
 
 def test_where_no_link_is_followed_nothing_is_being_found() -> None:
-    snapshot = replace(
-        SNAPSHOT, run=replace(RUN, spec=Spec(depth=1)), phase="discovering", pace=Pace(5, None, True)
-    )
+    snapshot = replace(SNAPSHOT, run=replace(RUN, spec=Spec(depth=1)), phase="discovering", pace=Pace(5, None, True))
     assert "finding" not in plain_line(snapshot, 1)
     assert plain_line(snapshot, 1).startswith("[0:01] fetching: 700 done")
 

@@ -83,11 +83,23 @@ def test_three_commands_come_next_and_can_be_pasted() -> None:
         ],
         ["tarantella", "runs", "retry-failed", "cdfd30c6ab6d", "--data-dir", "my data"],
     ]
-    complete = replace(
-        SUMMARY, run=replace(ENDED, status=RunStatus.COMPLETED, counts=Counts(9, 9)), troubles=[]
-    )
+    complete = replace(SUMMARY, run=replace(ENDED, status=RunStatus.COMPLETED, counts=Counts(9, 9)), troubles=[])
     assert len(next_commands(complete)) == 3
     assert not any("retry" in command for command in next_commands(complete))
+
+
+def test_an_address_with_a_secret_in_it_is_not_offered_for_explaining() -> None:
+    secret = {**NOT_FOUND, "example": "https://example.com/?token=hunter2"}
+    summary = replace(SUMMARY, troubles=[secret])
+    assert "hunter2" not in told(summary)
+    assert not any("explain" in command for command in next_commands(summary))
+
+
+def test_what_can_not_go_on_is_not_offered_to_go_on() -> None:
+    gone = replace(SUMMARY, resumable=False)
+    assert not any("retry" in command for command in next_commands(gone))
+    paused = replace(gone, run=replace(RUN, status=RunStatus.PAUSED, reason="interrupted"))
+    assert "resume" not in told(paused)
 
 
 def test_an_interrupted_run_says_how_to_go_on_and_that_its_records_are_incomplete() -> None:

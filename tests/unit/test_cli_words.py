@@ -26,9 +26,7 @@ def test_an_eta_is_a_range_in_one_unit(soonest: float, latest: float, told: str)
     assert words.eta(soonest, latest) == told
 
 
-@pytest.mark.parametrize(
-    ("number", "told"), [(0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (2_100_000, "2.1 MB")]
-)
+@pytest.mark.parametrize(("number", "told"), [(0, "0 B"), (999, "999 B"), (1_500, "1.5 kB"), (2_100_000, "2.1 MB")])
 def test_sizes_have_units(number: int, told: str) -> None:
     assert words.size(number) == told
 
@@ -52,9 +50,8 @@ def test_text_from_a_site_can_not_move_the_cursor_or_show_a_secret() -> None:
 
 def test_the_sum_of_pages_shows_pending_only_where_there_are_some() -> None:
     assert words.sum_of(Counts(5, 3, 1, 1, 0)) == "5 = 3 done + 1 failed + 1 skipped"
-    assert (
-        words.sum_of(Counts(1_006, 3, 1, 1, 1_001)) == "1,006 = 3 done + 1 failed + 1 skipped + 1,001 pending"
-    )
+    assert words.sum_of(Counts(3, 3, 0, 0, 0)) == "3 = 3 done + 0 failed + 0 skipped"
+    assert words.sum_of(Counts(1_006, 3, 1, 1, 1_001)) == "1,006 = 3 done + 1 failed + 1 skipped + 1,001 pending"
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ FIRST = Situation(Failure.NETWORK, "http", charged=0, attempts=3)
 PLAIN = Backoff(jitter=0.0)
 
 
-def after(
-    situation: Situation, available: dict[str, Strategy] = HTTP_ONLY, luck: float = 0.0
-) -> Retry | GiveUp:
+def after(situation: Situation, available: dict[str, Strategy] = HTTP_ONLY, luck: float = 0.0) -> Retry | GiveUp:
     return decide(situation, PLAIN, available, luck)
 
 

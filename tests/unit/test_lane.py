@@ -29,15 +29,11 @@ class Time:
         return Clock(self.now, self.now)
 
 
-def lane(
-    time: Time, *, not_before: float = 0.0, breaker: Breaker | None = None, deaths: int = 0
-) -> OwnedLane:
+def lane(time: Time, *, not_before: float = 0.0, breaker: Breaker | None = None, deaths: int = 0) -> OwnedLane:
     return OwnedLane(Lane("a.example", not_before, breaker or Breaker(), deaths), time.clock)
 
 
-def served(
-    run_id: str, *, slots: int = 100, wanted: Wanted = Wanted.RUN, spec: Spec | None = None
-) -> ServedRun:
+def served(run_id: str, *, slots: int = 100, wanted: Wanted = Wanted.RUN, spec: Spec | None = None) -> ServedRun:
     row = Run(
         id=run_id,
         status=RunStatus.RUNNING,

@@ -40,15 +40,11 @@ S = RunStatus
         (Counts(total=4, skipped=4, incomplete=1), True, S.FAILED),
     ],
 )
-def test_how_a_run_ended_is_computed_from_its_counts(
-    counts: Counts, partial_ok: bool, expected: RunStatus
-) -> None:
+def test_how_a_run_ended_is_computed_from_its_counts(counts: Counts, partial_ok: bool, expected: RunStatus) -> None:
     assert terminal_status(counts, Wanted.RUN, partial_ok=partial_ok) is expected
 
 
-@pytest.mark.parametrize(
-    "counts", [Counts(total=2, done=2), Counts(total=2, failed=2), Counts(total=2, skipped=2)]
-)
+@pytest.mark.parametrize("counts", [Counts(total=2, done=2), Counts(total=2, failed=2), Counts(total=2, skipped=2)])
 def test_a_run_that_was_to_be_cancelled_ends_cancelled_whatever_it_got(counts: Counts) -> None:
     assert terminal_status(counts, Wanted.CANCEL, partial_ok=True) is S.CANCELLED
 

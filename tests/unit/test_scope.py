@@ -10,9 +10,7 @@ from tarantella.domain.scope import Scope, ScopeKind, registrable_domain
 from tarantella.domain.url import resolve
 
 
-def scope(
-    kind: ScopeKind, *roots: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()
-) -> Scope:
+def scope(kind: ScopeKind, *roots: str, include: tuple[str, ...] = (), exclude: tuple[str, ...] = ()) -> Scope:
     return Scope.of(kind, [resolve(root) for root in roots], include, exclude)
 
 
@@ -85,9 +83,7 @@ def contains(found: Scope, address: str) -> bool:
         (ScopeKind.ANY, "https://example.com/", ["https://example.org/", "http://[::1]/"], []),
     ],
 )
-def test_a_scope_is_drawn_around_its_root(
-    kind: ScopeKind, root: str, inside: list[str], outside: list[str]
-) -> None:
+def test_a_scope_is_drawn_around_its_root(kind: ScopeKind, root: str, inside: list[str], outside: list[str]) -> None:
     found = scope(kind, root)
     assert [address for address in inside if not contains(found, address)] == []
     assert [address for address in outside if contains(found, address)] == []
@@ -100,9 +96,7 @@ def test_several_roots_draw_several_circles() -> None:
 
 
 def test_include_and_exclude_narrow_a_scope_and_exclude_wins() -> None:
-    found = scope(
-        ScopeKind.HOST, "https://example.com/", include=("*/blog/*", "*/news/*"), exclude=("*/tag/*",)
-    )
+    found = scope(ScopeKind.HOST, "https://example.com/", include=("*/blog/*", "*/news/*"), exclude=("*/tag/*",))
     assert contains(found, "https://example.com/blog/a")
     assert contains(found, "https://example.com/news/b?c=1")
     assert not contains(found, "https://example.com/shop/a")

@@ -74,9 +74,7 @@ def test_the_snapshot_holds_no_secret() -> None:
 
 
 def test_a_snapshot_without_its_secrets_is_still_a_spec() -> None:
-    assert Spec.from_json(orjson.loads(orjson.dumps(FULL.to_json()))) == replace(
-        FULL, urls=(), secrets=Secrets()
-    )
+    assert Spec.from_json(orjson.loads(orjson.dumps(FULL.to_json()))) == replace(FULL, urls=(), secrets=Secrets())
 
 
 def test_what_a_later_version_added_to_a_snapshot_is_passed_over() -> None:
@@ -156,9 +154,7 @@ def test_a_field_is_split_at_the_first_equals_sign_and_the_last_at_sign(text: st
     assert Field.parse(text) == field
 
 
-@pytest.mark.parametrize(
-    "text", ["", "price", "=.price", "price=", " = ", "price=@href", "price=a@", "price= @ "]
-)
+@pytest.mark.parametrize("text", ["", "price", "=.price", "price=", " = ", "price=@href", "price=a@", "price= @ "])
 def test_what_is_not_a_field_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidInput, match="not a field") as caught:
         Field.parse(text)

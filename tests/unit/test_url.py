@@ -124,9 +124,7 @@ def test_a_reference_leads_where_a_browser_would_go(reference: str, href: str) -
     assert resolve(reference, "https://example.com/a/b?c#d").href == href
 
 
-@pytest.mark.parametrize(
-    "reference", ["javascript:void(0)", "DATA:,x", "mailto:a@b", "blob:https://example.com/1"]
-)
+@pytest.mark.parametrize("reference", ["javascript:void(0)", "DATA:,x", "mailto:a@b", "blob:https://example.com/1"])
 def test_a_reference_with_another_scheme_is_refused_as_such(reference: str) -> None:
     with pytest.raises(Unfetchable) as caught:
         resolve(reference, "https://example.com/")
@@ -135,8 +133,7 @@ def test_a_reference_with_another_scheme_is_refused_as_such(reference: str) -> N
 
 def test_a_lane_is_the_host_in_lower_case_without_port_or_final_dot() -> None:
     assert {
-        resolve(text).lane
-        for text in ("http://Example.com/", "https://example.com:8443/x", "http://example.com./")
+        resolve(text).lane for text in ("http://Example.com/", "https://example.com:8443/x", "http://example.com./")
     } == {"example.com"}
     assert resolve("http://example.com:8080/").origin == "http://example.com:8080"
     assert resolve("https://example.com/").port == 443
@@ -205,9 +202,7 @@ def test_different_queries_are_different_pages_however_they_are_escaped(
 ) -> None:
     def href(pairs: list[tuple[str, str]]) -> str:
         # A name that is never noise, with all that could be mistaken for syntax escaped in it.
-        return "https://example.com/?" + "&".join(
-            f"x{quote(n, safe='')}={quote(v, safe='')}" for n, v in pairs
-        )
+        return "https://example.com/?" + "&".join(f"x{quote(n, safe='')}={quote(v, safe='')}" for n, v in pairs)
 
     same = sorted(one) == sorted(other)
     assert (fingerprint(resolve(href(one)).href) == fingerprint(resolve(href(other)).href)) is same

@@ -18,9 +18,7 @@ Examples:
   TARANTELLA_CONCURRENCY=20 tarantella config show
 """
 
-app = typer.Typer(
-    rich_markup_mode=None, cls=Group, no_args_is_help=True, help="See which settings are in force."
-)
+app = typer.Typer(rich_markup_mode=None, cls=Group, no_args_is_help=True, help="See which settings are in force.")
 
 
 @app.callback()

@@ -34,10 +34,7 @@ def in_force() -> Mapping[str, str]:
         # The command itself will say what is wrong; help must not.
         return BUILT_IN
     values = {name: getattr(settings, SETTING_OF.get(name, name)) for name in BUILT_IN}
-    return {
-        name: _in_words(value) if value not in (None, []) else BUILT_IN[name]
-        for name, value in values.items()
-    }
+    return {name: _in_words(value) if value not in (None, []) else BUILT_IN[name] for name, value in values.items()}
 
 
 def _in_words(value: object) -> str:

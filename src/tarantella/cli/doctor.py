@@ -42,14 +42,10 @@ def doctor(as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = No
     else:
         for check in checks:
             terminal.show(
-                Text.assemble(
-                    (f"{check.health.upper():<5}", styles[check.health]), f"{check.name:<18}", check.finding
-                )
+                Text.assemble((f"{check.health.upper():<5}", styles[check.health]), f"{check.name:<18}", check.finding)
             )
             if check.remedy:
                 terminal.show(Text(f"{'':23}{check.remedy}", style="cyan"))
-        failed, warned = (
-            sum(check.health is health for check in checks) for health in (Health.FAIL, Health.WARN)
-        )
+        failed, warned = (sum(check.health is health for check in checks) for health in (Health.FAIL, Health.WARN))
         terminal.say(f"\n{failed} to mend, {warned} to look at." if failed or warned else "\nAll is well.")
     return exits.FAILED if any(check.health is Health.FAIL for check in checks) else exits.COMPLETE

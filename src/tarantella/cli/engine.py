@@ -60,9 +60,7 @@ async def _taste() -> None:
 
     tools = make_tools()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
-    await asyncio.get_running_loop().connect_read_pipe(
-        lambda: asyncio.StreamReaderProtocol(reader), sys.stdin
-    )
+    await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
     def write(line: bytes) -> None:
         sys.stdout.buffer.write(line)

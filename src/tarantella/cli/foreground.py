@@ -47,9 +47,7 @@ async def work(
     ended_before: int = 0,
 ) -> int:
     """Drain a run here and tell how it went; the exit code."""
-    summary = await drained(
-        opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before
-    )
+    summary = await drained(opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before)
     code = exits.FAILED if summary.export_error else exits.of_run(summary.run.status, ending.fail_on)
     tell(opened, summary, code, as_json=ending.as_json)
     return code
@@ -119,6 +117,4 @@ async def _watched(opened: Opened, signals: Signals, run_id: str, prepare: Prepa
             interrupt.set()
 
         signals.on_first(partial(loop.call_soon_threadsafe, stop))
-        return await work_on(
-            opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt
-        )
+        return await work_on(opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt)

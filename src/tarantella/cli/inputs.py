@@ -70,9 +70,7 @@ def _header(text: str) -> tuple[str, str]:
     # The value may be a password: only the name is told.
     if not colon or not _HEADER_NAME.fullmatch(name) or not _HEADER_VALUE.fullmatch(value):
         shown = repr(name[:40]) if colon else "One of them"
-        raise InvalidInput(
-            f"{shown} is not a header.", remedy="Write it as --header 'Name: value'.", field="header"
-        )
+        raise InvalidInput(f"{shown} is not a header.", remedy="Write it as --header 'Name: value'.", field="header")
     return name, value
 
 
@@ -96,9 +94,7 @@ def ca_file_of(path: Path | None) -> str | None:
     if path is None:
         return None
     if not path.is_file():
-        raise InvalidInput(
-            f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file"
-        )
+        raise InvalidInput(f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file")
     return str(path.absolute())
 
 

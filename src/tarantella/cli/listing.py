@@ -95,9 +95,7 @@ def _short_reason(run: Run) -> str:
     return words.clean(run.reason or "").partition(":")[0][:WIDEST_REASON]
 
 
-def run_lines(
-    run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]
-) -> Iterator[Text]:
+def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]) -> Iterator[Text]:
     """All about one run."""
     yield Text.assemble("Run ", (run.id, "bold"))
     yield _fact(
@@ -150,9 +148,7 @@ def _told(run: Run) -> Iterator[str]:
                 else value
             )
             yield f"{name} {shown}" if value is not True else name
-    yield from (
-        f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields
-    )
+    yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)
     if spec.secrets.headers:
         yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"
     if spec.secrets.cookies:

@@ -38,9 +38,7 @@ Say = Callable[[str], None]
 EventDict = MutableMapping[str, Any]
 
 
-def configure(
-    *, verbose: int = 0, warnings: bool = True, file: Path | None = None, say: Say | None = None
-) -> None:
+def configure(*, verbose: int = 0, warnings: bool = True, file: Path | None = None, say: Say | None = None) -> None:
     """Set the log up for this process. `say` writes a line where it doesn't disturb what is shown."""
     level = LEVELS[min(verbose, len(LEVELS) - 1)] if verbose or warnings else logging.ERROR
     if say is None:
@@ -100,19 +98,14 @@ class _Deliver:
             import orjson
 
             self._stream.write(orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
-        if (
-            self._say is not None
-            and logging.getLevelNamesMapping().get(name.upper(), logging.ERROR) >= self._level
-        ):
+        if self._say is not None and logging.getLevelNamesMapping().get(name.upper(), logging.ERROR) >= self._level:
             self._say(line(event))
         raise structlog.DropEvent
 
 
 def line(event: EventDict) -> str:
     """`warning: The store does not answer (error=…)`."""
-    facts = ", ".join(
-        f"{name}={str(value)[:LONGEST_FACT]}" for name, value in event.items() if name not in _NOT_TOLD
-    )
+    facts = ", ".join(f"{name}={str(value)[:LONGEST_FACT]}" for name, value in event.items() if name not in _NOT_TOLD)
     told = f"{event.get('level', 'info')}: {event.get('event', '')}"
     text = f"{told} ({facts})" if facts else told
     return f"{text}\n{event['exception']}" if "exception" in event else text

@@ -22,9 +22,7 @@ RunArgument = Annotated[
 ]
 DataDir = Annotated[
     Path | None,
-    typer.Option(
-        "--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING
-    ),
+    typer.Option("--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING),
 ]
 Engines = Annotated[
     int | None,
@@ -39,9 +37,7 @@ Engines = Annotated[
 ]
 AsJson = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print the result as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--json", help="Print the result as JSON on stdout, and nothing else.", rich_help_panel=OUTPUT),
 ]
 Quiet = Annotated[
     bool, typer.Option("--quiet", "-q", help="No progress, no summary: only errors.", rich_help_panel=OUTPUT)

@@ -129,9 +129,7 @@ def plain_line(snapshot: Snapshot, elapsed: float) -> str:
     return ", ".join(parts)
 
 
-def live_lines(
-    snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0
-) -> list[Text]:
+def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0) -> list[Text]:
     """At most eight lines of at most this width."""
     ellipsis = "…" if unicode else "..."
     lines = [

@@ -15,9 +15,7 @@ from tarantella.cli import defaults, exits
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import arguments, default_of, options, spelling
 
-WRITTEN_BY = (
-    "<!-- Written by `python -m tarantella.cli.reference`; a test fails when it differs from the code. -->"
-)
+WRITTEN_BY = "<!-- Written by `python -m tarantella.cli.reference`; a test fails when it differs from the code. -->"
 CLI_FILE, SETTINGS_FILE = "cli.md", "settings.md"
 
 

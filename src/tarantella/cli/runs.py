@@ -28,9 +28,7 @@ NOTHING_YET = "There are no runs yet. Start one: tarantella scrape example.com, 
 
 StatusName = Literal["queued", "running", "paused", "completed", "partial", "failed", "cancelled"]
 StateName = Literal["pending", "done", "failed", "skipped"]
-Limit = Annotated[
-    int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Show so many at most.")
-]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="Show so many at most.")]
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -210,9 +208,7 @@ def pages(
 @app.command(cls=Command)
 def explain(
     run: RunArgument,
-    url: Annotated[
-        str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)
-    ],
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)],
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,

@@ -56,9 +56,7 @@ app = typer.Typer(rich_markup_mode=None)
 def scrape(
     urls: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False
-        ),
+        typer.Argument(metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False),
     ] = None,
     urls_file: Annotated[
         str | None,
@@ -89,15 +87,11 @@ def scrape(
     ] = "host",
     include: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT
-        ),
+        typer.Option(metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT),
     ] = None,
     exclude: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT
-        ),
+        typer.Option(metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT),
     ] = None,
     concurrency: Annotated[
         int | None,
@@ -105,9 +99,7 @@ def scrape(
     ] = None,
     per_host: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE
-        ),
+        typer.Option(metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE),
     ] = None,
     delay: Annotated[
         float,
@@ -120,9 +112,7 @@ def scrape(
     ] = 0.0,
     timeout_minutes: Annotated[
         float | None,
-        typer.Option(
-            metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE
-        ),
+        typer.Option(metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE),
     ] = None,
     timeout_seconds: Annotated[
         float | None,
@@ -135,9 +125,7 @@ def scrape(
     ] = None,
     attempts: Annotated[
         int | None,
-        typer.Option(
-            metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE
-        ),
+        typer.Option(metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE),
     ] = None,
     backoff: Annotated[
         float,
@@ -150,9 +138,7 @@ def scrape(
     ] = 10.0,
     ignore_robots: Annotated[
         bool,
-        typer.Option(
-            "--ignore-robots", help="Fetch what robots.txt asks us to leave.", rich_help_panel=IDENTITY
-        ),
+        typer.Option("--ignore-robots", help="Fetch what robots.txt asks us to leave.", rich_help_panel=IDENTITY),
     ] = False,
     user_agent: Annotated[
         str | None, typer.Option(metavar="TEXT", help="How we introduce ourselves.", rich_help_panel=IDENTITY)
@@ -183,9 +169,7 @@ def scrape(
     ] = None,
     ca_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY
-        ),
+        typer.Option(metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY),
     ] = None,
     allow_network: Annotated[
         list[str] | None,
@@ -197,9 +181,7 @@ def scrape(
     ] = None,
     text: Annotated[
         TextMode,
-        typer.Option(
-            metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP
-        ),
+        typer.Option(metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP),
     ] = "fast",
     field: Annotated[
         list[str] | None,
@@ -211,9 +193,7 @@ def scrape(
     ] = None,
     keep_bodies: Annotated[
         bool,
-        typer.Option(
-            "--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP
-        ),
+        typer.Option("--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP),
     ] = False,
     format_: RecordFormat = None,
     output: Output = None,

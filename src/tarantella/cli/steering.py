@@ -161,9 +161,7 @@ def _steer(
         if as_json:
             tarantella.terminal.show_json(run_json(found))
         elif found.wanted == "pause" and found.status != "paused":
-            tarantella.terminal.say(
-                f"Run {words.short_id(found.id)} pauses as soon as its pages in flight are done."
-            )
+            tarantella.terminal.say(f"Run {words.short_id(found.id)} pauses as soon as its pages in flight are done.")
         else:
             tarantella.terminal.say(f"Run {words.short_id(found.id)} is {found.status.value}.")
     return 0

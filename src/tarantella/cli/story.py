@@ -25,11 +25,7 @@ def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
 def _origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
     if page["is_start"]:
         return "It is a start address (depth 1)."
-    where = (
-        f"It was found on {words.clean(found_on['url'])}"
-        if found_on
-        else "It was found on a page that is gone"
-    )
+    where = f"It was found on {words.clean(found_on['url'])}" if found_on else "It was found on a page that is gone"
     return f"{where} (depth {page['depth']})."
 
 
@@ -61,9 +57,7 @@ def _end(page: Mapping[str, Any], now: float) -> str:
     if state == "pending":
         wait = page["next_at"] - now
         when = f"is due in {words.wait(wait)}" if wait > 0 else "is waiting for its turn"
-        return f"It {when}." + (
-            f" Last trouble: {in_words('failed', page['reason'])}." if page["reason"] else ""
-        )
+        return f"It {when}." + (f" Last trouble: {in_words('failed', page['reason'])}." if page["reason"] else "")
     detail = f" ({words.clean(page['detail'])})" if page["detail"] else ""
     if state == "failed":
         return f"It failed, because {in_words(state, page['reason'])}: {page['reason']}{detail}."

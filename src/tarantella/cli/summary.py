@@ -180,6 +180,4 @@ def summary_json(summary: Summary, exit_code: int) -> dict[str, Any]:
 
 
 def reasons_json(troubles: Sequence[Mapping[str, Any]], state: str) -> dict[str, int]:
-    return {
-        trouble["reason"] or "unknown": trouble["count"] for trouble in troubles if trouble["state"] == state
-    }
+    return {trouble["reason"] or "unknown": trouble["count"] for trouble in troubles if trouble["state"] == state}

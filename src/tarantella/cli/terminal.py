@@ -140,7 +140,5 @@ def _shows_unicode(stream: TextIO) -> bool:
 def _asked_for_ascii() -> bool:
     # In the C locale Python speaks UTF-8 all the same, and sets LC_CTYPE to say so: that was not the user.
     characters = os.environ.get("LC_CTYPE", "")
-    chosen = (
-        os.environ.get("LC_ALL") or (characters if characters != "C.UTF-8" else "") or os.environ.get("LANG")
-    )
+    chosen = os.environ.get("LC_ALL") or (characters if characters != "C.UTF-8" else "") or os.environ.get("LANG")
     return chosen in ("C", "POSIX")

@@ -74,9 +74,7 @@ def clock(seconds: float) -> str:
 def rate(per_second: float) -> str:
     if per_second >= 100:
         return f"{per_second:,.0f} pages/s"
-    return (
-        f"{per_second:.1f} pages/s" if per_second >= 0.1 or per_second == 0 else f"{per_second:.2f} pages/s"
-    )
+    return f"{per_second:.1f} pages/s" if per_second >= 0.1 or per_second == 0 else f"{per_second:.2f} pages/s"
 
 
 def eta(soonest: float, latest: float) -> str:

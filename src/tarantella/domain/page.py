@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+from typing import NamedTuple
 
 
 class PageState(StrEnum):
@@ -53,8 +53,7 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A pending page as its lane's owner took it."""
 
     id: int

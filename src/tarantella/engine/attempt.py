@@ -203,6 +203,9 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
     if not page.is_start and not run.contains(target.href):
         return _skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
     cookies = orjson.dumps(visit.cookies).decode() if visit.cookies else None
+    root = target.href if page.is_start and not run.contains(target.href) else None
+    if root is not None:
+        run.rebase_to(root)
     return Outcome(
         page=page,
         state=PageState.PENDING,
@@ -210,7 +213,7 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
         next_at=tools.clock.wall(),
         move=Move(target.href, target.lane, visit.hops, cookies),
         status=visit.status,
-        root=target.href if page.is_start and not run.contains(target.href) else None,
+        root=root,
     )
 
 

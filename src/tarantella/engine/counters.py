@@ -31,15 +31,16 @@ class Counters:
         """Add what one settle stored."""
         self._add("tarantella_settles_total", 1)
         self._add("tarantella_lost_pages_total", settled.lost)
-        for outcome in settled.outcomes:
-            if outcome.state is not PageState.PENDING:
-                self._add("tarantella_pages_total", 1, ("state", outcome.state), ("reason", outcome.reason or ""))
-            self._add("tarantella_records_total", len(outcome.records))
-            if outcome.attempt is not None:
-                self._add("tarantella_requests_total", 1, ("strategy", outcome.attempt.strategy))
-                self._add("tarantella_response_bytes_total", outcome.attempt.bytes)
-                if outcome.attempt.failure is not None:
-                    self._add("tarantella_failures_total", 1, ("code", outcome.attempt.failure))
+        self._add("tarantella_records_total", sum(len(outcome.records) for outcome in settled.outcomes))
+        ended = Counter((o.state, o.reason) for o in settled.outcomes if o.state is not PageState.PENDING)
+        for (state, reason), pages in ended.items():
+            self._add("tarantella_pages_total", pages, ("state", state), ("reason", reason or ""))
+        tried = [outcome.attempt for outcome in settled.outcomes if outcome.attempt is not None]
+        self._add("tarantella_response_bytes_total", sum(attempt.bytes for attempt in tried))
+        for strategy, requests in Counter(attempt.strategy for attempt in tried).items():
+            self._add("tarantella_requests_total", requests, ("strategy", strategy))
+        for failure, failures in Counter(a.failure for a in tried if a.failure is not None).items():
+            self._add("tarantella_failures_total", failures, ("code", failure))
 
     def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
         self._counts[name, labels] += amount

@@ -54,14 +54,18 @@ class ServedRun:
         """Take over what the database now says of the run."""
         self.run = run
         self.full = run.is_full
-        if run.roots != self._roots:
-            self._roots = run.roots
-            self.links.rebase(self._scope())
+        self._rebase(run.roots)
 
     def rebase_to(self, href: str) -> None:
         """A start address led here: draw the scope around this one too, before the database says so."""
-        self._roots = (*self._roots, href)
-        self.links.rebase(self._scope())
+        self._rebase((href,))
+
+    def _rebase(self, roots: tuple[str, ...]) -> None:
+        # Roots are only ever added, and the database may not have heard of ours yet.
+        new = tuple(root for root in roots if root not in self._roots)
+        if new:
+            self._roots += new
+            self.links.rebase(self._scope())
 
     def contains(self, href: str) -> bool:
         """Whether an address that a redirect led to belongs to the run."""

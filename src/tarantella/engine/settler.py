@@ -7,7 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 import structlog
-from sqlalchemy.exc import DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError
+from sqlalchemy.exc import (
+    DataError,
+    IntegrityError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+    StatementError,
+)
 
 from tarantella.domain.errors import StoreBroken, StoreBusy
 from tarantella.domain.failure import Failure
@@ -27,6 +34,8 @@ MAX_WAITING_BYTES = 32_000_000
 MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 GATHER_SECONDS = 0.01
 RETRY_SECONDS = 1.0
+LONGEST_SETTLE = 2.0
+SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"
 
 
 class Settler:
@@ -55,12 +64,20 @@ class Settler:
         self._idle = asyncio.Event()
         self._idle.set()
         self._durable = False
-        self.trouble: str | None = None
+        self._settling_since: float | None = None
+        self._refusal: str | None = None
 
     @property
     def is_full(self) -> bool:
         """Whether no more pages should be started until some are settled."""
-        return self._weight > MAX_WAITING_BYTES
+        return self._weight > MAX_WAITING_BYTES or self.trouble is not None
+
+    @property
+    def trouble(self) -> str | None:
+        """What keeps results from being stored, if anything does."""
+        if self._refusal is not None or self._settling_since is None:
+            return self._refusal
+        return SILENT if self._clock.monotonic() - self._settling_since > LONGEST_SETTLE else None
 
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
         self._waiting.append(outcome)
@@ -110,6 +127,7 @@ class Settler:
 
     async def _settle(self, batch: list[Outcome], news: list[LaneNews], *, dropped: int = 0) -> None:
         """Store a batch; send it again when it is unknown whether it was, and halve it when its data is refused."""
+        self._settling_since = self._clock.monotonic()
         while True:
             now = self._clock.wall()
             work = partial(
@@ -118,14 +136,17 @@ class Settler:
             try:
                 result = await self._database.write(work, durable=self._durable, name="settle")
             except (StoreBusy, StoreBroken) as error:
-                self.trouble = str(error)
+                self._refusal = str(error)
                 log.warning("The store does not take results; trying again", action="settle_again", error=str(error))
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
+            except OperationalError:
+                # Nothing that a page could be blamed for.
+                raise
             except REFUSED as error:
                 await self._settle_apart(batch, news, error)
                 return
-            self.trouble = None
+            self._refusal = self._settling_since = None
             result.lost += dropped
             self._settled(batch, result)
             return

@@ -18,6 +18,7 @@ from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Extracted, Wants
 from tarantella.fetchers.contract import Options, Request
 
+READY = b"ready\n"
 LONGEST_LINE = 256 * 1024 * 1024
 SPARE_SECONDS = 30.0
 
@@ -52,6 +53,10 @@ class Taster:
                 stderr=asyncio.subprocess.DEVNULL,
                 limit=LONGEST_LINE,
             )
+            assert self._child.stdout is not None
+            if await self._child.stdout.readline() != READY:
+                # It died of something else than the page, which is not to be blamed for it.
+                raise OSError("the taster did not start")
         assert self._child.stdin is not None and self._child.stdout is not None
         with suppress(ConnectionError):
             self._child.stdin.write(line + b"\n")
@@ -68,6 +73,7 @@ class Taster:
 
 async def serve_tastings(visitor: Visitor, reader: asyncio.StreamReader, write: Any) -> None:
     """The child's side: visit what comes in, line by line, until the parent is gone."""
+    write(READY)
     while line := await reader.readline():
         request, wants, keep_body = unpack_request(line)
         write(pack_visit(await visitor.visit(request, wants, keep_body)) + b"\n")

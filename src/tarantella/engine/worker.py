@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import sys
 from collections.abc import Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from tarantella.domain.errors import StoreError, WorkerDead
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import PageState
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.engine import process
 from tarantella.engine.attempt import Tools
 from tarantella.engine.closer import Closer
 from tarantella.engine.counters import Counters
@@ -93,9 +93,7 @@ class Worker:
 
     async def run(self) -> None:
         """Work until told to stop, then let go of everything. `start` comes first."""
-        # The store's thread asks for the interpreter's lock a few times a transaction: with the usual 5 ms each it would
-        # hold the database's lock for most of that time.
-        sys.setswitchinterval(0.0005)
+        process.tune()
         settler = asyncio.create_task(self._settler.run())
         chores = {asyncio.create_task(chore) for chore in (self._beat(), self._tick(), self._do_duties(), self._stop.wait())}
         try:

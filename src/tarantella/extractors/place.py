@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tarantella.domain.url import Unfetchable, Url, resolve
+from tarantella.domain.url import Unfetchable, Url, resolve, stored
 
 _FROM_ORIGIN = ("/", "http://", "https://")
 # Segments of characters that no parser changes, none of them beginning with a dot, nor with one in disguise.
@@ -43,7 +43,7 @@ class Place:
     def resolve(self, reference: str) -> Url:
         """The same as the general way, in a fifth of the time for addresses as they are mostly written."""
         if self._home is None:
-            home = resolve(self.here)
+            home = stored(self.here)
             self._home = (home, *_cut(home.href)[:2])
         home, origin, folder = self._home
         path = reference.partition("#")[0]

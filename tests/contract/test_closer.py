@@ -1,0 +1,71 @@
+"""What will not be done any more is closed, and nothing that still has something to say."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.event import DEADLINE_REACHED
+from tarantella.domain.page import Skip
+from tarantella.domain.run import RunStatus
+from tarantella.domain.spec import Spec
+from tarantella.engine.closer import Closer
+from tarantella.engine.holdings import Holdings
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.store.lanes import Lane
+from tests.contract.world import HOST, NOW, World
+
+HOPELESS = Breaker(BreakerState.OPEN, 5, NOW + 300, failed_probes=3)
+
+
+class Desk:
+    """A closer with one lane in its hands."""
+
+    def __init__(self, world: World, breaker: Breaker = HOPELESS) -> None:
+        self.clock = Clock(lambda: world.now, lambda: world.now)
+        self.lane = OwnedLane(Lane(HOST, 0.0, breaker, 0), self.clock)
+        holdings = Holdings(self.clock.wall, lanes={HOST: self.lane})
+        self.worker = world.worker()
+        self.closer = Closer(world.database, holdings, self.worker, max_running=5, clock=self.clock)
+
+    def close_hopeless(self) -> set[str]:
+        return asyncio.run(self.closer.close_hopeless(self.lane))
+
+
+def test_the_pages_of_a_dead_host_are_closed_and_its_probes_forgotten(world: World) -> None:
+    run, desk = world.submit("1", "2"), Desk(world)
+    desk.lane.stands({run})
+    desk.lane.add(run, world.take(run), 10)
+    assert desk.close_hopeless() == {run}
+    assert set(world.states(run).values()) == {"skipped(host_down)"}
+    assert world.status(run) is RunStatus.FAILED
+    assert (desk.lane.queued, desk.lane.held, desk.lane.breaker.failed_probes) == (0, set(), 0)
+
+
+def test_a_host_that_is_not_given_up_keeps_its_pages(world: World) -> None:
+    run, desk = world.submit("1"), Desk(world, Breaker(BreakerState.OPEN, 5, NOW + 300, failed_probes=2))
+    desk.lane.stands({run})
+    assert desk.close_hopeless() == set()
+    assert set(world.states(run).values()) == {"pending"}
+
+
+def test_what_the_last_probe_has_to_say_is_stored_before_its_page_is_closed(world: World) -> None:
+    run, desk = world.submit("1", "2"), Desk(world)
+    desk.lane.stands({run})
+    pages = world.take(run)
+    desk.lane.add(run, pages[1:], 10)
+    desk.lane.held.add(pages[0].id)  # the probe: no longer in flight, not yet settled
+    assert desk.close_hopeless() == set()
+    assert set(world.states(run).values()) == {"pending"}
+    desk.lane.settled(pages[0].id)
+    assert desk.close_hopeless() == {run}
+
+
+def test_a_deadline_is_announced_once_however_many_workers_see_it(world: World) -> None:
+    run = world.submit("1", "2", spec=Spec(deadline_seconds=1.0))
+    world.now += 2
+    for _ in range(2):
+        asyncio.run(Desk(world).closer.close_run(run, Skip.DEADLINE))
+    assert world.messages(run).count(DEADLINE_REACHED) == 1
+    assert world.run(run).reason == "deadline"
+    assert set(world.states(run).values()) == {"skipped(deadline)"}

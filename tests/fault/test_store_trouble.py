@@ -1,0 +1,176 @@
+"""The store is locked, refuses, or answers that it failed when it did not: the crawl waits, says so, and loses nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sqlite3
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+
+from tarantella.domain.errors import StoreBusy
+from tarantella.services import runs
+from tarantella.services.submit import submit
+from tarantella.store.database import Database
+from tarantella.store.tx import Tx
+from tests.fault.commands import driver
+from tests.fault.crawler import quick_app, spec_of
+from tests.fault.invariants import check, read_run
+from tests.fault.processes import Child, SiteProcess, until
+from tests.fault.test_races import engine, until_over
+from tests.site import tree_path, tree_paths
+
+T = TypeVar("T")
+
+DEPTH, FAN, DELAY_MS = 3, 4, 50
+SPEC = {"concurrency": 4, "per_host": 4}
+CAP_DAC_OVERRIDE = 1
+# Root may write everywhere, unless it gives up the right to.
+WITHOUT_PRIVILEGE = (
+    "import ctypes, os, sys; assert ctypes.CDLL(None).prctl(24, 1, 0, 0, 0) == 0; os.execv(sys.argv[1], sys.argv[1:])"
+)
+
+
+def start_url(site: SiteProcess) -> str:
+    return site.url_for(tree_path(DEPTH, FAN, (), DELAY_MS))
+
+
+def all_urls(site: SiteProcess) -> set[str]:
+    return {site.url_for(path) for path in tree_paths(DEPTH, FAN, DELAY_MS)}
+
+
+@contextmanager
+def locked(data_dir: Path) -> Iterator[None]:
+    """Somebody else holds the database, as a backup or a curious person with a shell would."""
+    with closing(sqlite3.connect(data_dir / "tarantella.db", isolation_level=None, timeout=30)) as db:
+        db.execute("BEGIN IMMEDIATE")
+        yield
+        db.execute("ROLLBACK")
+
+
+def test_a_crawl_waits_for_a_locked_store_says_so_and_goes_on(site: SiteProcess, data_dir: Path) -> None:
+    with driver(data_dir, "scrape", start_url(site), spec=SPEC) as child:
+        child.until_it_tells("run")
+        until(lambda: len(site.hits()) > 10, 20, "nothing is fetched")
+        with locked(data_dir):
+            trouble = child.until_it_tells("trouble", 20)
+            assert "has not answered for more than 2 s" in trouble["text"]
+            # What was in flight may still come in; nothing new is begun.
+            until(lambda: site.log()["in_flight"] == 0, 10, "something is still in flight")
+            before = site.hits()
+            time.sleep(1.0)
+            assert site.hits() == before
+        assert child.until_it_tells("trouble", 20)["text"] is None
+        assert child.wait() == 0, child.errors
+    assert read_run(data_dir).done == all_urls(site)
+    assert set(site.hits().values()) == {1}
+    check(data_dir, at_rest=True)
+
+
+def test_a_store_that_is_busy_for_longer_than_anyone_waits_loses_nothing(site: SiteProcess, data_dir: Path) -> None:
+    async def crawl() -> None:
+        impatient = quick_app(data_dir, database=lambda path: Database(path, patience=0.3))
+        try:
+            run_id = await submit(impatient, spec_of('{"concurrency": 4}'), [start_url(site)])
+            async with engine(impatient):
+                while (await runs.get(impatient, run_id)).counts.done < 5:
+                    await asyncio.sleep(0.02)
+                with locked(data_dir):
+                    await asyncio.sleep(2.0)
+                await until_over(impatient, run_id)
+        finally:
+            impatient.close()
+
+    asyncio.run(crawl())
+    assert read_run(data_dir).done == all_urls(site)
+    check(data_dir, at_rest=True)
+
+
+class LyingDatabase(Database):
+    """Now and then a write fails before its commit, or is committed and said to have failed."""
+
+    def __init__(self, path: Path, luck: random.Random) -> None:
+        super().__init__(path)
+        self._luck = luck
+        self.lies = 0
+
+    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
+        mood = self._luck.random()
+        if name in ("submit", "register", "retire") or mood > 0.4:
+            return super()._write(work, durable, name)
+        self.lies += 1
+        if mood > 0.2:
+            super()._write(work, durable, name)
+        raise StoreBusy("It is said that this failed.")
+
+
+def test_a_write_that_failed_or_only_seemed_to_is_sent_again_without_harm(
+    site: SiteProcess, data_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seed = random.SystemRandom().randrange(10**6)
+    print(f"seed {seed}")
+    # In this process only: after a second each, forty lies would be forty seconds.
+    monkeypatch.setattr("tarantella.engine.settler.RETRY_SECONDS", 0.02)
+
+    async def crawl() -> int:
+        lying: list[LyingDatabase] = []
+
+        def database(path: Path) -> Database:
+            lying.append(LyingDatabase(path, random.Random(seed)))
+            return lying[0]
+
+        app = quick_app(data_dir, database=database)
+        try:
+            run_id = await submit(app, spec_of('{"concurrency": 6}'), [start_url(site)])
+            async with engine(app):
+                await until_over(app, run_id)
+        finally:
+            app.close()
+        return lying[0].lies
+
+    assert asyncio.run(crawl()) > 5
+    run = read_run(data_dir)
+    assert (run.status, run.done) == ("completed", all_urls(site))
+    check(data_dir, at_rest=True)
+
+
+def without_privilege(data_dir: Path, *arguments: str) -> Child:
+    """The real command line, bound by permissions even when root runs the tests."""
+    command = [sys.executable, "-m", "tarantella", *arguments, "--data-dir", str(data_dir)]
+    if os.geteuid() == 0:
+        if sys.platform != "linux":
+            pytest.skip("Root may write everywhere.")
+        command = [sys.executable, "-c", WITHOUT_PRIVILEGE, *command]
+    return Child(command, data_dir.parent)
+
+
+@pytest.mark.parametrize("used_before", [False, True])
+def test_a_data_directory_that_cant_be_written_is_a_clear_error(
+    site: SiteProcess, data_dir: Path, used_before: bool
+) -> None:
+    if used_before:
+        with driver(data_dir, "scrape", site.url_for("/ok")) as child:
+            assert child.wait() == 0, child.errors
+    data_dir.mkdir(exist_ok=True)
+    paths = [data_dir, *data_dir.rglob("*")]
+    for path in paths:
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    try:
+        with without_privilege(data_dir, "scrape", site.url_for("/ok"), "--allow-network", "127.0.0.0/8") as child:
+            assert child.wait() == 1
+    finally:
+        for path in paths:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+    [line] = child.errors.splitlines()
+    assert line.startswith("error: ")
+    assert str(data_dir) in line
+    assert "--data-dir" in line or "own its folder" in line
+    if used_before:
+        check(data_dir, at_rest=True)
