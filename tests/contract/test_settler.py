@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import pytest
@@ -108,7 +107,7 @@ def test_a_page_that_can_not_be_stored_ends_as_such_and_the_others_are_stored(wo
     run, found = start(world, 20)
     outcomes = [done(page) for page in found]
     outcomes[7] = failed(found[7], HALF_A_CHARACTER)
-    outcomes[13] = replace(done(found[13]), records=("a record with " + HALF_A_CHARACTER,))
+    outcomes[13] = done(found[13])._replace(records=("a record with " + HALF_A_CHARACTER,))
     desk = Desk(world)
     story(desk.settle(*outcomes))
     row = world.run(run)

@@ -8,7 +8,7 @@ from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import WorkerDead
 from tarantella.domain.event import MAX_PAGES_REACHED, PAGE_FAILED, RUN_COMPLETED, Event
 from tarantella.domain.outcome import Body, LaneNews, Outcome, Refused
-from tarantella.domain.page import PageState, Skip
+from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.store import lanes, pages, records
@@ -69,7 +69,7 @@ def test_a_page_that_moved_to_another_lane_does_not_listen_to_its_old_one(world:
     # Even with the right number of tries.
     [now_there] = world.take(run, "b.example")
     stale = Outcome(
-        page._replace(tries=now_there.tries),
+        Page(page.id, run, page.fingerprint, page.lane, page.url, 1, now_there.tries, 0, "http", 0, True, None),
         PageState.DONE,
     )
     before = world.dump()

@@ -7,9 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.fault.processes import SiteProcess
+from tests.fault.processes import SiteProcess, environment
 
 ROBOTS = "User-agent: *\nDisallow: /item/private\n"
+
+
+@pytest.fixture(autouse=True)
+def _this_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker in this process starts tasters and engines, which must find the same code from any folder."""
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import asyncio
 import random
 import zlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -106,7 +106,7 @@ async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) ->
         outcome = _skipped(page, Skip.SCOPE, f"redirected to {redact(visit.url)}", tried, visit)
     else:
         outcome = _done(page, run, visit, tried)
-    return replace(outcome, events=outcome.events + events) if events else outcome
+    return outcome._replace(events=outcome.events + events) if events else outcome
 
 
 async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
@@ -209,7 +209,7 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
     return Outcome(
         page=page,
         state=PageState.PENDING,
-        attempt=replace(tried, decision=f"moved to {redact(target.href)}"[:MAX_DETAIL]),
+        attempt=tried._replace(decision=f"moved to {redact(target.href)}"[:MAX_DETAIL]),
         next_at=tools.clock.wall(),
         move=Move(target.href, target.lane, visit.hops, cookies),
         status=visit.status,
@@ -221,7 +221,7 @@ def _skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit
     return Outcome(
         page=page,
         state=PageState.SKIPPED,
-        attempt=replace(tried, decision=f"skipped: {reason}"),
+        attempt=tried._replace(decision=f"skipped: {reason}"),
         reason=reason,
         detail=detail[:MAX_DETAIL],
         charged=True,
@@ -251,12 +251,12 @@ def _failed(
     )
     decision = decide(situation, run.spec.backoff, tools.strategies, tools.luck())
     detail = (visit.detail or "")[:MAX_DETAIL]
-    tried = replace(tried, failure=failure, detail=detail)
+    tried = tried._replace(failure=failure, detail=detail)
     if isinstance(decision, GiveUp):
         return Outcome(
             page=page,
             state=PageState.FAILED,
-            attempt=replace(tried, decision="failed"),
+            attempt=tried._replace(decision="failed"),
             reason=failure,
             detail=detail,
             charged=True,
@@ -276,7 +276,7 @@ def _again(
     return Outcome(
         page=page,
         state=PageState.PENDING,
-        attempt=replace(tried, decision=f"retry in {decision.delay:.1f} s with {decision.strategy}"),
+        attempt=tried._replace(decision=f"retry in {decision.delay:.1f} s with {decision.strategy}"),
         reason=failure,
         detail=detail,
         charged=decision.charged,

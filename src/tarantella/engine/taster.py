@@ -107,7 +107,7 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
 
 
 def pack_visit(visit: Visit) -> bytes:
-    data = {name: getattr(visit, name) for name in _names(Visit)}
+    data = {**visit._asdict(), "headers": dict(visit.headers)}
     if visit.redirect_to is not None:
         data["redirect_to"] = asdict(visit.redirect_to)
     if visit.extracted is not None:

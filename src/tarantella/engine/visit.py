@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
@@ -12,15 +13,14 @@ from tarantella.fetchers.contract import Fetcher, FetchError, Request
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
 
-@dataclass(frozen=True, slots=True)
-class Visit:
+class Visit(NamedTuple):
     """What a site answered and what is in it; or why not."""
 
     url: str
     status: int | None = None
     size: int = 0
     content_type: str = ""
-    headers: dict[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = MappingProxyType({})
     hops: int = 0
     redirect_to: Url | None = None
     cookies: dict[str, str] | None = None
@@ -50,7 +50,7 @@ class DirectVisitor:
         except FetchError as error:
             final = error.detail in FINAL_DETAILS
             return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
-        headers = dict(response.headers)
+        headers = response.headers
         seen: dict[str, Any] = {
             "url": response.url,
             "status": response.status,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
@@ -39,8 +39,7 @@ class Request:
     cookies: Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Response:
+class Response(NamedTuple):
     """What a site answered. `redirect_to` is set when the answer leads to another host: the page moves there."""
 
     url: str

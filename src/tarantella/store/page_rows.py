@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from tarantella.domain.outcome import Link, Outcome
@@ -99,7 +98,7 @@ def _claim(outcome: Outcome) -> str:
 
 
 def _as_duplicate(outcome: Outcome) -> Outcome:
-    attempt = replace(outcome.attempt, decision="skipped: duplicate") if outcome.attempt else None
+    attempt = outcome.attempt._replace(decision="skipped: duplicate") if outcome.attempt else None
     return Outcome(
         page=outcome.page,
         state=PageState.SKIPPED,
