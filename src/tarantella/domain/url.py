@@ -34,6 +34,7 @@ _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _HOST_AND_PORT = re.compile(r"^[^/?#@]+:\d{1,5}(?:[/?#]|$)")
 # What looks like a host with a port and is none: tel:5551234, javascript:0.
 _OTHER_SCHEME = re.compile(r"^(?:about|blob|data|file|ftp|gopher|javascript|mailto|tel|wss?):", re.IGNORECASE)
+_ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -78,22 +79,18 @@ class Unfetchable(InvalidInput):
 
 def resolve(reference: str, base: str | None = None) -> Url:
     """The address a browser would go to for this reference found at base."""
-    parsed = _parse(reference, base)
-    scheme = parsed.protocol[:-1]
+    # The parser's answer is in normal form, so that its parts can be read off; asking for each costs three times as much.
+    scheme, _, rest = _parse(reference, base).href.partition("#")[0].partition("://")
     if scheme not in SCHEMES:
         raise Unfetchable("scheme", f"{shown(reference)} is not http or https.")
-    host = parsed.hostname.rstrip(".")  # to certificates and clients "example.com." would be another name
-    if not host:
+    authority, slash, path = rest.partition("/")
+    if "@" in authority:
+        authority = authority.rpartition("@")[2]
+    if authority.endswith(".") or ".:" in authority:
+        authority = _ROOT_DOT.sub("", authority)  # to certificates and clients "example.com." would be another name
+    if not authority or authority.startswith(":"):
         raise Unfetchable("malformed", f"{shown(reference)} names no host.")
-    if parsed.username or parsed.password:
-        parsed.username = ""
-        parsed.password = ""
-    if host != parsed.hostname:
-        parsed.hostname = host
-    if parsed.hash or parsed.href.endswith("#"):
-        parsed.hash = ""
-    port = int(parsed.port) if parsed.port else (443 if scheme == "https" else 80)
-    return Url(href=parsed.href, scheme=scheme, host=host, port=port)
+    return stored(f"{scheme}://{authority}{slash}{path}")
 
 
 def _parse(reference: str, base: str | None = None) -> ada_url.URL:
