@@ -26,6 +26,7 @@ from tarantella.domain.run import RUN_TRANSITIONS, TERMINAL, RunStatus
 ENDINGS = (RUN_COMPLETED, RUN_FAILED, RUN_CANCELLED)
 UNDER_WAY = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})  # a run moves between these two without an event
 SUBMITTING = "submitting"
+DELETING = "deleting"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +58,7 @@ def broken(data_dir: Path, *, at_rest: bool = False) -> Iterator[str]:
         for (answer,) in db.execute("PRAGMA integrity_check"):
             if answer != "ok":
                 yield f"integrity_check: {answer}"
-        for run in db.execute("SELECT * FROM runs ORDER BY id").fetchall():
+        for run in db.execute("SELECT * FROM runs WHERE coalesce(reason, '') <> ? ORDER BY id", (DELETING,)).fetchall():
             for sentence in _of_run(db, run):
                 yield f"run {run['id']} ({run['status']}): {sentence}"
         yield from _of_workers(db)
@@ -81,7 +82,9 @@ def open_to_read(data_dir: Path) -> sqlite3.Connection:
 def read_runs(data_dir: Path) -> list[Crawled]:
     """All runs that exist for users, the oldest first."""
     with closing(open_to_read(data_dir)) as db:
-        rows = db.execute("SELECT * FROM runs WHERE coalesce(reason, '') <> ? ORDER BY created_at, id", (SUBMITTING,))
+        rows = db.execute(
+            "SELECT * FROM runs WHERE coalesce(reason, '') NOT IN (?, ?) ORDER BY created_at, id", (SUBMITTING, DELETING)
+        )
         return [_crawled(db, row) for row in rows.fetchall()]
 
 

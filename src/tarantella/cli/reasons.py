@@ -15,8 +15,8 @@ REFUSED_IN_WORDS: Mapping[str, str] = {
     "scheme": "not http or https",
     "max_pages": "over the page limit",
     "too_long": "too long",
+    "too_many": "more than 20,000 on one page",
     "malformed": "malformed",
-    "trap": "of a trap",
 }
 
 

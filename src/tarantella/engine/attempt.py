@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import zlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache
 
@@ -41,6 +41,7 @@ from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
 log = structlog.get_logger()
 
 MAX_DETAIL = 500
+MAX_LINKS = 20_000  # of one page; more would block everybody else's pages, and no settle could take them
 REFUSED_SAMPLES = 3
 
 
@@ -162,7 +163,15 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Sequence[Link], Ma
     if page.is_start and visit.url != page.url and not run.contains(visit.url):
         # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
         run.rebase_to(visit.url)
-    found = run.links.discover(extracted.hrefs, visit.url, extracted.base, page.depth)
+    hrefs: Collection[str] = extracted.hrefs
+    beyond: list[str] = []
+    if len(hrefs) > MAX_LINKS:
+        beyond = list(hrefs)[MAX_LINKS:]
+        hrefs = list(hrefs)[:MAX_LINKS]
+    found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
+    if beyond:
+        samples = tuple(redact(href[:MAX_DETAIL]) for href in beyond[:REFUSED_SAMPLES])
+        found = replace(found, refused={**found.refused, "too_many": Refused(len(beyond), samples)})
     if run.full and found.links:
         # Not even rows: a run that is full would fill the disk with what it must not fetch.
         samples = tuple(redact(link.url) for link in found.links[:REFUSED_SAMPLES])

@@ -35,7 +35,7 @@ class Duties:
         if not self.ours:
             return
         await self._database.write(self._sweep, name="sweep")
-        for run_id in await self._database.read(partial(duties.unfinished_submissions, reason=runs.SUBMITTING)):
+        for run_id in await self._database.read(self._half_runs):
             while not await self._database.write(partial(runs.delete_some, run_id=run_id, unacknowledged=True), name="sweep"):
                 pass
 
@@ -43,6 +43,9 @@ class Duties:
         """Copy the write-ahead log into the database when it has grown: right after a commit of ours, and only here."""
         if self.ours and _size(self._database.path.with_name(self._database.path.name + "-wal")) > LARGEST_LOG:
             await self._database.checkpoint()
+
+    def _half_runs(self, tx: Tx) -> list[str]:
+        return [run_id for reason in runs.UNSEEN for run_id in duties.unfinished_submissions(tx, reason)]
 
     def _sweep(self, tx: Tx) -> None:
         now = self._clock.wall()

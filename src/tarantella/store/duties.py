@@ -31,7 +31,7 @@ def repair_stands(tx: Tx, after: tuple[str, str], limit: int = 500) -> tuple[str
 
 
 def unfinished_submissions(tx: Tx, reason: str) -> list[str]:
-    """Runs whose submission was never finished, and never acknowledged, and whose command is gone."""
+    """Runs whose submission or deletion was never finished, and whose command is gone."""
     rows = tx.all(
         "SELECT id FROM runs WHERE reason = :reason AND (keeper IS NULL OR keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL))",
         reason=reason,

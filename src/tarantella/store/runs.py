@@ -20,6 +20,8 @@ from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
 SUBMITTING = "submitting"
+DELETING = "deleting"
+UNSEEN = (SUBMITTING, DELETING)  # half of a run is none; what a command left so when it died, the duties remove
 INTERRUPTED = "interrupted"
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
 
@@ -144,7 +146,11 @@ def get(tx: Tx, run_id: str) -> Run:
 def find(tx: Tx, prefix: str) -> str:
     """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
     if prefix == "latest":
-        found = tx.all("SELECT id FROM runs WHERE reason IS NULL OR reason <> :s ORDER BY created_at DESC, id DESC LIMIT 1", s=SUBMITTING)
+        found = tx.all(
+            "SELECT id FROM runs WHERE reason IS NULL OR reason NOT IN "
+            f"(SELECT value FROM {tx.dialect.values('unseen')} AS r) ORDER BY created_at DESC, id DESC LIMIT 1",
+            unseen=pack(UNSEEN),
+        )
     else:
         clean = "".join(c for c in prefix.lower() if c.isalnum() or c == "-")
         found = tx.all("SELECT id FROM runs WHERE id LIKE :head OR id LIKE :tail LIMIT 2", head=f"{clean}%", tail=f"%{clean}")
@@ -165,7 +171,7 @@ def listed(
         f"{'AND status = :status ' if status else ''}ORDER BY created_at DESC, id DESC LIMIT :limit",
         **{"created": created, "id": run_id, "limit": limit, **({"status": status} if status else {})},
     )
-    return [Run.of(row) for row in rows if row.reason != SUBMITTING]
+    return [Run.of(row) for row in rows if row.reason not in UNSEEN]
 
 
 def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
@@ -240,6 +246,8 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     run = get(tx, run_id)
     if not run.is_over:
         raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
+    if run.reason == DELETING:
+        raise Conflict("The run is being deleted.", remedy="Scrape its addresses again.")
     again = tx.array(
         ["id", "lane", "state"],
         "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
@@ -284,6 +292,8 @@ def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool
         chosen = f"(SELECT value FROM {tx.dialect.values('ids')} AS r)"
         for table, column in (("attempts", "page_id"), ("records", "page_id"), ("bodies", "page_id"), ("pages", "id")):
             tx.execute(f"DELETE FROM {table} WHERE {column} IN {chosen}", ids=pack(ids))
+        # From the first slice on it is as good as gone, also if the command dies before the last.
+        tx.execute("UPDATE runs SET reason = :why, keeper = NULL WHERE id = :id", why=DELETING, id=run_id)
         return False
     for table in ("run_events", "stands", "run_workers"):
         tx.execute(f"DELETE FROM {table} WHERE run_id = :run", run=run_id)
