@@ -9,7 +9,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ class Shell:
     """A folder to type commands in."""
 
     folder: Path
+    started: list[subprocess.Popen[str]] = field(default_factory=list)
 
     def run(self, *arguments: str, stdin: str | None = None, **env: str) -> Done:
         """Run a command to its end."""
@@ -58,8 +60,8 @@ class Shell:
         return Done(ended.returncode, ended.stdout, ended.stderr)
 
     def start(self, *arguments: str, **env: str) -> subprocess.Popen[str]:
-        """Start a command; whoever starts it ends it."""
-        return subprocess.Popen(
+        """Start a command, in a group of its own, that ends with the test at the latest."""
+        process = subprocess.Popen(
             _command(arguments),
             cwd=self.folder,
             env=environment(**env),
@@ -69,6 +71,8 @@ class Shell:
             encoding="utf-8",
             start_new_session=True,
         )
+        self.started.append(process)
+        return process
 
     def runs(self) -> list[dict[str, Any]]:
         listed: list[dict[str, Any]] = self.run("runs", "list", "--json").json
@@ -81,7 +85,17 @@ class Shell:
             listed = self.runs()
             if listed and condition(listed[0]):
                 return listed[0]
-        raise AssertionError(f"The newest run never came so far: {self.runs()[:1]}")
+        raise AssertionError(f"The newest run never came so far: {self.runs()[:1]}\n{self.end_all()}")
+
+    def end_all(self) -> str:
+        """Kill what is still running, with all that it started; what it had to say."""
+        said = ""
+        for process in self.started:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            if process.stderr is not None and not process.stderr.closed:
+                said += process.communicate()[1]
+        return said
 
 
 def end(process: subprocess.Popen[str]) -> Done:

@@ -16,14 +16,14 @@ from tests.acceptance.command import ROOT, Shell, environment
 def site() -> Iterator[str]:
     """The address of the test site, which robots.txt does not restrict."""
     command = [sys.executable, "-m", "tests.site", "--port", "0"]
-    with subprocess.Popen(
-        command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, encoding="utf-8"
-    ) as process:
+    with subprocess.Popen(command, cwd=ROOT, env=environment(), stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
         yield process.stdout.readline().strip()
         process.terminate()
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    shell = Shell(tmp_path)
+    yield shell
+    shell.end_all()

@@ -72,9 +72,7 @@ def test_interrupted_runs_are_pointed_at(shell: Shell, site: str) -> None:
 def test_config_tells_where_each_setting_came_from(shell: Shell) -> None:
     (shell.folder / "tarantella.toml").write_text("concurrency = 20\nper_host = 4\nengines = 2\n")
     (shell.folder / ".env").write_text("TARANTELLA_PER_HOST=3\n")
-    shown = shell.run(
-        "config", "show", "--json", TARANTELLA_MAX_PAGES="77", APP_DEFAULT_MAX_ATTEMPTS="9"
-    ).json
+    shown = shell.run("config", "show", "--json", TARANTELLA_MAX_PAGES="77", APP_DEFAULT_MAX_ATTEMPTS="9").json
     found = {setting["name"]: (setting["value"], setting["origin"]) for setting in shown}
     assert found["max_pages"] == (77, "environment")
     assert found["attempts"] == (9, "environment")

@@ -54,9 +54,7 @@ def test_a_second_ctrl_c_stops_at_once(shell: Shell, site: str) -> None:
     assert shell.runs()[0]["status"] == "paused"
 
 
-def test_a_killed_command_leaves_a_run_that_shows_as_interrupted_and_can_be_resumed(
-    shell: Shell, site: str
-) -> None:
+def test_a_killed_command_leaves_a_run_that_shows_as_interrupted_and_can_be_resumed(shell: Shell, site: str) -> None:
     process = shell.start("scrape", site + SLOW_TREE, *TREE)
     shell.until(lambda run: run["counts"]["done"] > 20)
     process.kill()
@@ -81,9 +79,7 @@ def test_a_run_that_another_command_works_on_is_neither_resumed_nor_deleted(shel
 
 
 @pytest.mark.parametrize(("verb", "status"), [("pause", "paused"), ("cancel", "cancelled")])
-def test_pause_and_cancel_from_elsewhere_end_the_command(
-    shell: Shell, site: str, verb: str, status: str
-) -> None:
+def test_pause_and_cancel_from_elsewhere_end_the_command(shell: Shell, site: str, verb: str, status: str) -> None:
     process = shell.start("scrape", site + ENDLESS_TREE, "--json", *TREE)
     shell.until(lambda run: run["counts"]["done"] > 5)
     assert shell.run("runs", verb, "latest").code == 0

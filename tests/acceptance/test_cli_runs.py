@@ -30,9 +30,7 @@ def test_an_empty_list_says_what_to_do(shell: Shell) -> None:
 
 def test_the_list_shows_each_run_and_its_numbers(crawled: Shell) -> None:
     [run] = crawled.runs()
-    assert run["counts"]["total"] == sum(
-        run["counts"][state] for state in ("done", "failed", "skipped", "pending")
-    )
+    assert run["counts"]["total"] == sum(run["counts"][state] for state in ("done", "failed", "skipped", "pending"))
     header, row = crawled.run("runs", "list").out.splitlines()
     assert header.split() == "run status start done failed skip left records started took disk".split()
     assert row.startswith(f"{run['id'][-12:]}  partial")
@@ -50,10 +48,7 @@ def test_a_run_that_there_is_not_gives_2_and_says_where_to_look(crawled: Shell) 
     for command in (("runs", "show"), ("runs", "pages"), ("runs", "resume"), ("runs", "delete"), ("export",)):
         done = crawled.run(*command, "ffffffffffff")
         assert done.code == 2
-        assert (
-            done.err
-            == "error: There is no run 'ffffffffffff'. `tarantella runs list` shows those that there are.\n"
-        )
+        assert done.err == "error: There is no run 'ffffffffffff'. `tarantella runs list` shows those that there are.\n"
 
 
 def test_show_tells_why_pages_failed_and_links_were_not_followed(crawled: Shell) -> None:

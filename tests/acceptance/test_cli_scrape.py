@@ -137,9 +137,7 @@ def test_secrets_are_told_to_nobody(shell: Shell, site: str) -> None:
     told = done.out + done.err + shown + (shell.folder / "log.jsonl").read_text()
     assert "hunter2secret" not in told
     assert "headers Authorization (values hidden)" in shown
-    assert "hunter2secret" in Path(done.json["output"]).read_text(), (
-        "the site was sent the header, and echoed it"
-    )
+    assert "hunter2secret" in Path(done.json["output"]).read_text(), "the site was sent the header, and echoed it"
 
 
 def test_a_deadline_ends_the_run_as_partial(shell: Shell, site: str) -> None:

@@ -24,9 +24,7 @@ def driver(
     return Child([*command, *options, what, *targets], data_dir.parent, env=env)
 
 
-def tarantella(
-    data_dir: Path, *arguments: str, env: Mapping[str, str] | None = None, user: int | None = None
-) -> Child:
+def tarantella(data_dir: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Child:
     """The real command line."""
     command = [sys.executable, "-m", "tarantella", *arguments, "--data-dir", str(data_dir)]
-    return Child(command, data_dir.parent, env=env, user=user)
+    return Child(command, data_dir.parent, env=env)

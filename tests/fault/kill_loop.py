@@ -21,7 +21,9 @@ from tests.fault.invariants import Crawled, check, one_value, open_to_read, read
 from tests.fault.processes import LOOK_AGAIN, Child, SiteProcess
 from tests.site import tree_path, tree_paths
 
+# Small enough to see the end of it, slow enough to be killed in the middle; the second is for whoever is killed more slowly.
 DEPTH, FAN, DELAY_MS = 4, 4, 60
+SMALL = (3, 4, 100)
 # Part of the kills hit the start: imports, migration, submission.
 STARTS_KILLED = 0.2
 STARTING = (0.05, 0.8)

@@ -32,9 +32,7 @@ def environment(**more: str) -> dict[str, str]:
 class Child:
     """A process, and all that it starts: one group that lives and dies together."""
 
-    def __init__(
-        self, command: Sequence[str], folder: Path, *, env: Mapping[str, str] | None = None, user: int | None = None
-    ) -> None:
+    def __init__(self, command: Sequence[str], folder: Path, *, env: Mapping[str, str] | None = None) -> None:
         self.command = list(command)
         self._process = subprocess.Popen(
             self.command,
@@ -45,7 +43,6 @@ class Child:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            **({"user": user, "group": user, "extra_groups": []} if user is not None else {}),
         )
         self.pid = self._process.pid
         self.told: list[dict[str, Any]] = []

@@ -133,7 +133,7 @@ class Case:
 
 IN_THE_MIDDLE = [
     *(Case(("runs", "resume", "latest", "--quiet"), name) for name in ("reap", "register", "resume", "take", "retire")),
-    *(Case(("runs", "cancel", "latest"), name) for name in ("reap", "cancel", "close")),
+    *(Case(("runs", "cancel", "latest"), name) for name in ("cancel", "close")),
     Case(("runs", "pause", "latest"), "pause"),
 ]
 AT_THE_END = [

@@ -31,10 +31,10 @@ T = TypeVar("T")
 
 DEPTH, FAN, DELAY_MS = 3, 4, 50
 SPEC = {"concurrency": 4, "per_host": 4}
-CAP_DAC_OVERRIDE = 1
 # Root may write everywhere, unless it gives up the right to.
 WITHOUT_PRIVILEGE = (
-    "import ctypes, os, sys; assert ctypes.CDLL(None).prctl(24, 1, 0, 0, 0) == 0; os.execv(sys.argv[1], sys.argv[1:])"
+    "import ctypes, os, sys; PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1; "
+    "assert ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0) == 0; os.execv(sys.argv[1], sys.argv[1:])"
 )
 
 

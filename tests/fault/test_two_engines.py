@@ -89,7 +89,7 @@ def test_two_commands_on_the_same_hosts_share_their_politeness(site: SiteProcess
             watched(other, data_dir)
     for run_id in (first, second):
         run = read_run(data_dir, run_id)
-        assert (run.status, run.done) == ("completed", each_once(site).keys())
+        assert (run.status, run.done) == ("completed", set(each_once(site)))
     assert site.hits() == Counter(each_once(site, times=2))
     assert peaks(site)[0] <= 2 * CONCURRENCY
     assert peaks(site)[1] <= PER_HOST

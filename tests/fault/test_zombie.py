@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import signal
-import time
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,9 @@ from pathlib import Path
 import pytest
 
 from tarantella.domain.errors import WorkerDead
+from tarantella.engine.lane import Clock
+from tarantella.engine.lifeline import Lifeline
+from tarantella.engine.reaper import Reaper
 from tarantella.services.submit import submit
 from tarantella.store import workers
 from tests.fault.commands import driver
@@ -98,19 +100,36 @@ def test_a_keeper_that_wakes_after_another_command_took_over_changes_nothing(sit
         wakes_and_ends(keeper, site, data_dir)
 
 
-def test_a_sleeper_is_not_thought_dead_before_its_time(site: SiteProcess, data_dir: Path) -> None:
-    with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as keeper:
-        run_id = keeper.until_it_tells("run")["id"]
-        with driver(data_dir, "engine", run_id) as helper:
-            until(lambda: works(data_dir, helper), 30, "the helper does not work")
-            helper.signal(signal.SIGSTOP)
-            time.sleep(1.5)
-            helper.signal(signal.SIGCONT)
-            assert keeper.wait() == 0, keeper.errors
-            helper.close_input()
-            assert helper.wait() == 0, helper.errors
-    assert read_run(data_dir).done == all_urls(site)
-    check(data_dir, at_rest=True)
+def watch(data_dir: Path, looks: list[float]) -> list[bool]:
+    """Whether a living process whose beat stands still is declared dead at each of these looks, in seconds."""
+    now = 0.0
+
+    async def look_at_times() -> list[bool]:
+        nonlocal now
+        app = quick_app(data_dir)
+        clock = Clock(monotonic=lambda: now)
+        lifeline = Lifeline(app.settings.workers_dir, "sleeper")
+        try:
+            info = workers.WorkerInfo("sleeper", None, app.hostname, 1, "0")
+            await app.database.write(partial(workers.register, worker=info, now=0.0))
+            reaper = Reaper(app.database, app.settings.workers_dir, app.hostname, max_running=5, clock=clock)
+            found = []
+            for now in looks:
+                found.append(await reaper.run_once() == ["sleeper"])
+            return found
+        finally:
+            lifeline.cut()
+            app.close()
+
+    return asyncio.run(look_at_times())
+
+
+def test_a_beat_has_to_stand_still_for_a_minute(data_dir: Path) -> None:
+    assert watch(data_dir, [*range(0, 60, 5), 59.9, 60.0]) == [*([False] * 13), True]
+
+
+def test_a_minute_counts_only_if_the_store_answered_throughout(data_dir: Path) -> None:
+    assert not any(watch(data_dir, [0, 5, 10, 15, 25.1, 30, 35, 40, 45, 50, 55, 60, 65, 70, 75, 80, 85]))
 
 
 def test_a_dead_worker_takes_no_lane_and_no_duty(site: SiteProcess, data_dir: Path) -> None:

@@ -193,6 +193,6 @@ async def test_a_hundred_thousand_nested_tags_are_read(app: App) -> None:
 @awaited
 async def test_links_beyond_what_one_page_may_bring_are_counted_not_dropped_in_silence(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(app, site, "/many-links?n=20500", depth=2, max_pages=5)
+        crawled = await crawl(app, site, "/many-links?n=50500", depth=2, max_pages=5)
     assert crawled.run.refused["too_many"]["count"] == 500
     assert crawled.run.counts.total - crawled.run.surplus == 5

@@ -15,7 +15,7 @@ REFUSED_IN_WORDS: Mapping[str, str] = {
     "scheme": "not http or https",
     "max_pages": "over the page limit",
     "too_long": "too long",
-    "too_many": "more than 20,000 on one page",
+    "too_many": "more than 50,000 on one page",
     "malformed": "malformed",
 }
 

@@ -41,7 +41,7 @@ from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
 log = structlog.get_logger()
 
 MAX_DETAIL = 500
-MAX_LINKS = 20_000  # of one page; more would block everybody else's pages, and no settle could take them
+MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
 REFUSED_SAMPLES = 3
 
 
