@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -91,7 +90,7 @@ class Shell:
         """Kill what is still running, with all that it started; what it had to say."""
         said = ""
         for process in self.started:
-            with suppress(ProcessLookupError):
+            if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             if process.stderr is not None and not process.stderr.closed:
                 said += process.communicate()[1]

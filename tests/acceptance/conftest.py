@@ -12,7 +12,7 @@ import pytest
 from tests.acceptance.command import ROOT, Shell, environment
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site() -> Iterator[str]:
     """The address of the test site, which robots.txt does not restrict."""
     command = [sys.executable, "-m", "tests.site", "--port", "0"]

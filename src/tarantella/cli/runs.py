@@ -24,7 +24,7 @@ Examples:
 FOLLOW_SECONDS = 0.5
 EVENTS_AT_ONCE = 1_000
 WIDE_ENOUGH = 120
-NOTHING_YET = "There are no runs yet. Start one: tarantella scrape example.com, or tarantella demo"
+NOTHING_YET = "There are no runs yet. Start one: tarantella scrape example.com{0}, or tarantella demo{0}"
 
 StatusName = Literal["queued", "running", "paused", "completed", "partial", "failed", "cancelled"]
 StateName = Literal["pending", "done", "failed", "skipped"]
@@ -74,7 +74,7 @@ def list_(
             wide = terminal.out.width >= WIDE_ENOUGH
             terminal.show(runs_table(found, sizes, wide=wide, ellipsis=terminal.ellipsis))
         else:
-            terminal.say(f"No run is {status}." if status else NOTHING_YET + tarantella.suffix)
+            terminal.say(f"No run is {status}." if status else NOTHING_YET.format(tarantella.suffix))
     return 0
 
 

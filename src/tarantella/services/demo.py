@@ -66,9 +66,7 @@ def serving() -> Iterator[str]:
     try:
         ready.wait(STARTS_WITHIN)
         if not found or isinstance(found[0], BaseException):
-            raise DemoUnavailable(
-                f"The demo site can't be started: {found[0] if found else 'it takes too long'}."
-            )
+            raise DemoUnavailable(f"The demo site can't be started: {found[0] if found else 'it takes too long'}.")
         yield found[0]
     finally:
         over.set()

@@ -103,9 +103,7 @@ def _libraries() -> Iterator[Check]:
 def _sqlite() -> Iterator[Check]:
     version = sqlite3.sqlite_version_info
     if version < OLDEST_SQLITE:
-        yield Check(
-            "SQLite", Health.FAIL, sqlite3.sqlite_version, "Use a Python that brings SQLite 3.35 or newer."
-        )
+        yield Check("SQLite", Health.FAIL, sqlite3.sqlite_version, "Use a Python that brings SQLite 3.35 or newer.")
     elif version < SOUND_SQLITE:
         yield Check(
             "SQLite",
@@ -133,9 +131,7 @@ def _clock() -> Iterator[Check]:
     now = time.time()
     told = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now))
     if now < EARLIEST_NOW:
-        yield Check(
-            "clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine."
-        )
+        yield Check("clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine.")
     else:
         yield Check("clock", Health.OK, told)
 
@@ -143,15 +139,9 @@ def _clock() -> Iterator[Check]:
 def _folder(folder: Path) -> Iterator[Check]:
     """Whether the data directory can be written, or made, and how much room there is."""
     there = folder.exists()
-    standing = (
-        folder.absolute()
-        if there
-        else next(parent for parent in folder.absolute().parents if parent.exists())
-    )
+    standing = folder.absolute() if there else next(parent for parent in folder.absolute().parents if parent.exists())
     if there and not folder.is_dir():
-        yield Check(
-            "data directory", Health.FAIL, f"{folder} is not a folder", "Choose another with --data-dir."
-        )
+        yield Check("data directory", Health.FAIL, f"{folder} is not a folder", "Choose another with --data-dir.")
         return
     try:
         with TemporaryFile(dir=standing):
@@ -174,9 +164,7 @@ def _folder(folder: Path) -> Iterator[Check]:
     if free < LEAST_DISK:
         yield Check("disk", Health.FAIL, told, "Free some space: without it no result can be stored.")
     elif free < LITTLE_DISK:
-        yield Check(
-            "disk", Health.WARN, told, "A large crawl may not fit; `tarantella runs delete` frees space."
-        )
+        yield Check("disk", Health.WARN, told, "A large crawl may not fit; `tarantella runs delete` frees space.")
     else:
         yield Check("disk", Health.OK, told)
 
@@ -195,15 +183,11 @@ def _database(path: Path) -> Iterator[Check]:
         )
         return
     try:
-        with closing(
-            sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)
-        ) as connection:
+        with closing(sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)) as connection:
             found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
             verdict = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
     except sqlite3.Error as error:
-        yield Check(
-            "database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir."
-        )
+        yield Check("database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir.")
         return
     version = str(found[0]) if found else "none"
     if version in schema.KNOWN:
@@ -250,9 +234,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     interrupted = [run.id for run in paused if run.reason == INTERRUPTED]
     abandoned = [run.id for run in (*queued, *running) if run.keeper not in keepers]
     return [
-        _workers(
-            dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)
-        ),
+        _workers(dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
         _order_of_time(newest[0].created_at if newest else 0.0),
@@ -269,9 +251,7 @@ def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Ch
             "If it is stopped or frozen, end it.",
         )
     if dead:
-        return Check(
-            "workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again"
-        )
+        return Check("workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again")
     return Check("workers", Health.OK, f"{alive} alive")
 
 

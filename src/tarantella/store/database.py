@@ -161,7 +161,7 @@ def _engine(path: Path) -> Engine:
             f"file:{quote(os.fspath(path))}?mode=rw", uri=True, isolation_level=None, timeout=5, check_same_thread=False
         )
         connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA cache_size = -4096")
         connection.execute("PRAGMA temp_store = MEMORY")
         return connection
 
