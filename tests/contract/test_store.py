@@ -150,9 +150,9 @@ def test_a_read_sees_only_what_is_committed(database: Database) -> None:
 
 def test_many_rows_travel_as_one_value_and_come_back_in_order(database: Database) -> None:
     def work(tx: Tx) -> list[list[object]]:
-        rows = [{"name": f"lane-{number:04}"} for number in range(1_234)]
-        tx.insert("lanes", rows, conflict="(name) DO NOTHING")
-        tx.insert("lanes", rows[:10], conflict="(name) DO NOTHING")
+        rows = [(f"lane-{number:04}",) for number in range(1_234)]
+        tx.insert("lanes", ["name"], rows, conflict="(name) DO NOTHING")
+        tx.insert("lanes", ["name"], rows[:10], conflict="(name) DO NOTHING")
         return tx.array(["name"], "FROM lanes ORDER BY name")
 
     assert database.write_now(work) == [[f"lane-{number:04}"] for number in range(1_234)]

@@ -20,7 +20,15 @@ def driver(
     options: tuple[str, ...] = (),
 ) -> Child:
     """`tests.fault.crawler`, with its quick clockwork."""
-    command = [sys.executable, "-m", "tests.fault.crawler", "--data-dir", str(data_dir), "--spec", json.dumps(spec or {})]
+    command = [
+        sys.executable,
+        "-m",
+        "tests.fault.crawler",
+        "--data-dir",
+        str(data_dir),
+        "--spec",
+        json.dumps(spec or {}),
+    ]
     return Child([*command, *options, what, *targets], data_dir.parent, env=env)
 
 

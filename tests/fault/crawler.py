@@ -106,9 +106,7 @@ def spec_of(text: str) -> Spec:
 
 async def _crawl(options: argparse.Namespace) -> int:
     crew: list[Worker] = []
-    app = quick_app(
-        options.data_dir, timing=TIMINGS[options.timing], tools=lambda: _tools(options), made=crew.append
-    )
+    app = quick_app(options.data_dir, timing=TIMINGS[options.timing], tools=lambda: _tools(options), made=crew.append)
     try:
         if options.what == "engine":
             await help_with(app, await runs.find(app, options.targets[0]))
@@ -184,7 +182,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--timing", choices=sorted(TIMINGS), default="quick")
     parser.add_argument("--poison", default="", help="die of a page whose address contains this")
-    parser.add_argument("--no-taster", action="store_true", help="after two deaths go on in this process, at full speed")
+    parser.add_argument(
+        "--no-taster", action="store_true", help="after two deaths go on in this process, at full speed"
+    )
     return parser
 
 

@@ -67,13 +67,17 @@ def broken(data_dir: Path, *, at_rest: bool = False) -> Iterator[str]:
                 yield f"lane {row['name']} is owned by {row['owner']}, and nobody is there"
             for row in db.execute("SELECT id FROM workers WHERE dead_at IS NULL"):
                 yield f"worker {row['id']} is called alive, and nobody is there"
+            for row in db.execute("SELECT id, reason FROM runs WHERE reason IN (?, ?)", (SUBMITTING, DELETING)):
+                yield f"half a run was left: {row['id']} is {row['reason']}"
             for left in sorted((data_dir / "workers").glob("*")):
                 yield f"{left.name} was left behind"
 
 
 def open_to_read(data_dir: Path) -> sqlite3.Connection:
     """One read transaction: everything that is read is of the same moment."""
-    connection = sqlite3.connect(f"file:{data_dir / 'tarantella.db'}?mode=ro", uri=True, isolation_level=None, timeout=30)
+    connection = sqlite3.connect(
+        f"file:{data_dir / 'tarantella.db'}?mode=ro", uri=True, isolation_level=None, timeout=30
+    )
     connection.row_factory = sqlite3.Row
     connection.execute("BEGIN")
     return connection
@@ -83,7 +87,8 @@ def read_runs(data_dir: Path) -> list[Crawled]:
     """All runs that exist for users, the oldest first."""
     with closing(open_to_read(data_dir)) as db:
         rows = db.execute(
-            "SELECT * FROM runs WHERE coalesce(reason, '') NOT IN (?, ?) ORDER BY created_at, id", (SUBMITTING, DELETING)
+            "SELECT * FROM runs WHERE coalesce(reason, '') NOT IN (?, ?) ORDER BY created_at, id",
+            (SUBMITTING, DELETING),
         )
         return [_crawled(db, row) for row in rows.fetchall()]
 
@@ -135,7 +140,9 @@ def _of_run(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
 
 
 def _counts(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
-    states = dict(db.execute("SELECT state, count(*) FROM pages WHERE run_id = ? GROUP BY state", (run["id"],)).fetchall())
+    states = dict(
+        db.execute("SELECT state, count(*) FROM pages WHERE run_id = ? GROUP BY state", (run["id"],)).fetchall()
+    )
     reasons = dict(
         db.execute(
             "SELECT reason, count(*) FROM pages WHERE run_id = ? AND state = 'skipped' GROUP BY reason", (run["id"],)

@@ -23,11 +23,11 @@ from tests.site import tree_path, tree_paths
 
 # Small enough to see the end of it, slow enough to be killed in the middle; the second is for whoever is killed more slowly.
 DEPTH, FAN, DELAY_MS = 4, 4, 60
-SMALL = (3, 4, 100)
+SMALL = (3, 4, 80)
 # Part of the kills hit the start: imports, migration, submission.
 STARTS_KILLED = 0.2
 STARTING = (0.05, 0.8)
-WORKING = (0.05, 1.2)
+WORKING = (0.05, 0.9)
 LONGEST_LIFE = 120.0
 OF_THE_MOMENT = ("fetched_at", "elapsed_ms")
 
@@ -109,7 +109,9 @@ def differences(run: Crawled, model: Crawled) -> list[str]:
     found += [f"lost: {url}" for url in sorted(model.done - run.done)]
     found += [f"too much: {url}" for url in sorted(run.done - model.done)]
     both = model.records.keys() & run.records.keys()
-    found += [f"another record: {url}" for url in sorted(both) if _lasting(run.records[url]) != _lasting(model.records[url])]
+    found += [
+        f"another record: {url}" for url in sorted(both) if _lasting(run.records[url]) != _lasting(model.records[url])
+    ]
     return found
 
 
@@ -160,9 +162,13 @@ def _ended(data_dir: Path) -> bool:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m tests.fault.kill_loop", description="Kill a crawl again and again.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.fault.kill_loop", description="Kill a crawl again and again."
+    )
     parser.add_argument("--kills", type=int, default=200)
-    parser.add_argument("--engines", type=int, default=0, help="use the real command line with so many processes; 0 is the driver")
+    parser.add_argument(
+        "--engines", type=int, default=0, help="use the real command line with so many processes; 0 is the driver"
+    )
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)

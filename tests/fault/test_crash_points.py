@@ -19,6 +19,7 @@ from tarantella.services.foreground import work_on
 from tarantella.services.submit import new_id, submit
 from tests.fault.commands import driver, tarantella
 from tests.fault.crawler import quick_app, spec_of
+from tests.fault.engines import engine
 from tests.fault.invariants import Crawled, check, one_value, read_run, read_runs
 from tests.fault.kill_loop import has_schema
 from tests.fault.processes import PATIENCE, SiteProcess
@@ -31,14 +32,27 @@ SPEC = '{"scope": "any"}'
 def start_page(site: SiteProcess, key: str) -> str:
     """A small site with one of everything: a retry, a redirect to another host, a 404, a page that robots.txt forbids."""
     elsewhere = site.url_for("/item/moved", "127.0.0.2")
-    hrefs = ("/ok", "/404", f"/flaky?code=503&key={key}&n=1", f"/redirect?to={elsewhere}", "/item/private", "/tree?depth=1&fan=2")
+    hrefs = (
+        "/ok",
+        "/404",
+        f"/flaky?code=503&key={key}&n=1",
+        f"/redirect?to={elsewhere}",
+        "/item/private",
+        "/tree?depth=1&fan=2",
+    )
     return site.url_for(f"/links?hrefs={quote('|'.join(hrefs), safe='')}")
 
 
 def assert_complete(run: Crawled, site: SiteProcess, key: str) -> None:
     """Every page ended as it does when nobody disturbs the crawl."""
     ended = {(url, state, reason) for url, (state, reason, _) in run.pages.items()}
-    done = ["/ok", f"/flaky?code=503&key={key}&n=1", "/tree?depth=1&fan=2", "/tree?at=0&depth=1&fan=2", "/tree?at=1&depth=1&fan=2"]
+    done = [
+        "/ok",
+        f"/flaky?code=503&key={key}&n=1",
+        "/tree?depth=1&fan=2",
+        "/tree?at=0&depth=1&fan=2",
+        "/tree?at=1&depth=1&fan=2",
+    ]
     assert ended == {
         *((site.url_for(path), "done", None) for path in done),
         (next(url for url in run.pages if "/links?" in url), "done", None),
@@ -79,18 +93,11 @@ async def go_on(data_dir: Path, url: str) -> None:
 async def finish_duties(data_dir: Path) -> None:
     """What the next worker does at its start."""
     app = quick_app(data_dir)
-    tools = app.make_tools()
-    worker = app.make_worker(tools, None)
     try:
-        await worker.start()
-        work = asyncio.create_task(worker.run())
-        async with asyncio.timeout(PATIENCE):
+        async with engine(app), asyncio.timeout(PATIENCE):
             while await app.database.read(lambda tx: tx.value("SELECT count(*) FROM runs")):
                 await asyncio.sleep(0.02)
-        worker.stop()
-        await work
     finally:
-        await tools.close()
         app.close()
 
 

@@ -36,7 +36,9 @@ def assert_untouched(crawler: Crawler, tmp_path: Path, *, kills: int, expected: 
 
 
 @pytest.mark.timeout(240)
-def test_a_crawl_that_is_killed_again_and_again_ends_as_if_nobody_had_touched_it(tmp_path: Path, site: SiteProcess) -> None:
+def test_a_crawl_that_is_killed_again_and_again_ends_as_if_nobody_had_touched_it(
+    tmp_path: Path, site: SiteProcess
+) -> None:
     expected = {site.url_for(path) for path in tree_paths(DEPTH, FAN, DELAY_MS)}
     crawler = one_process(site.url_for(tree_path(DEPTH, FAN, (), DELAY_MS)))
     assert_untouched(crawler, tmp_path, kills=12, expected=expected)

@@ -7,8 +7,8 @@ import random
 import threading
 import time
 from collections import Counter
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TypeVar
@@ -25,6 +25,7 @@ from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 from tests.fault.commands import driver
 from tests.fault.crawler import quick_app, spec_of
+from tests.fault.engines import engine, until_over
 from tests.fault.invariants import Crawled, check, read_run
 from tests.fault.processes import SiteProcess, until
 from tests.site import tree_path, tree_paths
@@ -62,27 +63,6 @@ class GatedDatabase(Database):
     def _stop_at_gate(self) -> None:
         self.reached.set()
         assert self.gate.wait(30)
-
-
-@asynccontextmanager
-async def engine(app: App) -> AsyncIterator[None]:
-    """A worker for all runs, in this process."""
-    tools = app.make_tools()
-    worker = app.make_worker(tools, None)
-    await worker.start()
-    work = asyncio.create_task(worker.run())
-    try:
-        yield
-    finally:
-        worker.stop()
-        await work
-        await tools.close()
-
-
-async def until_over(app: App, run_id: str, seconds: float = 30.0) -> None:
-    async with asyncio.timeout(seconds):
-        while not (await runs.get(app, run_id)).is_over:
-            await asyncio.sleep(0.02)
 
 
 def endings(run: Crawled) -> list[str]:
@@ -225,7 +205,9 @@ async def storm(apps: list[App], run_id: str, commands: list[str]) -> Counter[st
 
 
 @pytest.mark.parametrize("last", ["resume", "pause", "cancel"])
-def test_a_storm_of_commands_ends_in_the_state_that_was_asked_for_last(site: SiteProcess, data_dir: Path, last: str) -> None:
+def test_a_storm_of_commands_ends_in_the_state_that_was_asked_for_last(
+    site: SiteProcess, data_dir: Path, last: str
+) -> None:
     seed = random.SystemRandom().randrange(10**6)
     print(f"seed {seed}")
     luck = random.Random(seed)

@@ -22,9 +22,9 @@ from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 from tests.fault.commands import driver
 from tests.fault.crawler import quick_app, spec_of
+from tests.fault.engines import engine, until_over
 from tests.fault.invariants import check, read_run
 from tests.fault.processes import Child, SiteProcess, until
-from tests.fault.test_races import engine, until_over
 from tests.site import tree_path, tree_paths
 
 T = TypeVar("T")

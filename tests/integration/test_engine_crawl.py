@@ -99,7 +99,7 @@ async def test_a_calendar_without_end_stops_at_max_pages_exactly_and_says_so(app
 @awaited
 async def test_max_pages_keeps_the_first_links_of_a_page(app: App) -> None:
     async with Site() as site:
-        crawled = await crawl(app, site, "/list?n=60", depth=2, max_pages=5)
+        crawled = await crawl(app, site, "/list?n=60", depth=2, max_pages=5, per_host=1)
     assert asked(site) == ["/list?n=60", *(f"/item/{number}" for number in range(4))]
     assert crawled.run.counts.skipped == crawled.run.surplus == 56
 

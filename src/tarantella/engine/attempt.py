@@ -81,7 +81,9 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))
         visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
         elapsed = tools.clock.monotonic() - began
-        return _failed(page, lane, run, tools, visit, Attempt(page.strategy, began_at, round(elapsed * 1000), ""), began)
+        return _failed(
+            page, lane, run, tools, visit, Attempt(page.strategy, began_at, round(elapsed * 1000), ""), began
+        )
 
 
 async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
@@ -278,10 +280,18 @@ def _failed(
 def _again(
     page: Page, decision: Retry, failure: Failure, detail: str, tried: Attempt, events: tuple[Event, ...], tools: Tools
 ) -> Outcome:
-    meta = {"url": redact(page.url), "failure_code": failure, "detail": detail, "delay_seconds": round(decision.delay, 3)}
+    meta = {
+        "url": redact(page.url),
+        "failure_code": failure,
+        "detail": detail,
+        "delay_seconds": round(decision.delay, 3),
+    }
     meta |= {"attempt": page.charged + (1 if decision.charged else 0), "strategy": decision.strategy}
     if decision.escalated:
-        events = (*events, Event(STRATEGY_ESCALATED, meta={"from": page.strategy, "to": decision.strategy, "reason": failure}))
+        events = (
+            *events,
+            Event(STRATEGY_ESCALATED, meta={"from": page.strategy, "to": decision.strategy, "reason": failure}),
+        )
     return Outcome(
         page=page,
         state=PageState.PENDING,

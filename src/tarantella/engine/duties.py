@@ -36,7 +36,9 @@ class Duties:
             return
         await self._database.write(self._sweep, name="sweep")
         for run_id in await self._database.read(self._half_runs):
-            while not await self._database.write(partial(runs.delete_some, run_id=run_id, unacknowledged=True), name="sweep"):
+            while not await self._database.write(
+                partial(runs.delete_some, run_id=run_id, unacknowledged=True), name="sweep"
+            ):
                 pass
 
     async def after_commit(self) -> None:

@@ -24,7 +24,9 @@ class Lifeline:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             unnamed.rename(self.path)
         except OSError as error:
-            raise StoreBroken(f"{folder} can't be written: {error}.", remedy="Choose another folder with --data-dir.") from error
+            raise StoreBroken(
+                f"{folder} can't be written: {error}.", remedy="Choose another folder with --data-dir."
+            ) from error
 
     def cut(self) -> None:
         """A clean end: remove the file while it is still locked, so that nobody mistakes it for a death."""

@@ -85,7 +85,11 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
     return orjson.dumps(
         {
             "url": asdict(request.url),
-            "options": {**options, "headers": dict(request.options.headers), "cookies": [dict(c) for c in request.options.cookies]},
+            "options": {
+                **options,
+                "headers": dict(request.options.headers),
+                "cookies": [dict(c) for c in request.options.cookies],
+            },
             "hops": request.hops,
             "cookies": dict(request.cookies) if request.cookies else None,
             "text": wants.text,

@@ -149,7 +149,9 @@ class Tenure:
             # Somebody has nothing to do: the lane with the least in flight goes to them.
             min(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued)).releasing = True
         idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
-        holding = {run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})}
+        holding = {
+            run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})
+        }
         quiet = [run_id for run_id in sorted(holding) if self._is_quiet(run_id, frozenset(idle))]
         if not idle and not quiet:
             return
@@ -168,10 +170,9 @@ class Tenure:
     def _shares_differ(self, view: View) -> bool:
         def differs(run: ServedRun, held: Mapping[str, int]) -> bool:
             concurrency = run.spec.concurrency
-            return (
-                slots.share(held, self._me, concurrency, 0) != run.slots
-                or slots.share(held, self._me, concurrency, run.busy) != held.get(self._me)
-            )
+            return slots.share(held, self._me, concurrency, 0) != run.slots or slots.share(
+                held, self._me, concurrency, run.busy
+            ) != held.get(self._me)
 
         return any(
             differs(run, view.shares.get(run_id, {}))

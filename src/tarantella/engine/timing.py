@@ -18,4 +18,6 @@ class Timing:
 
     def __post_init__(self) -> None:
         if not self.beat < self.dials_nothing_after < self.thought_dead_after:
-            raise ValueError("A worker must beat before it stops dialling, and stop dialling before it is thought dead.")
+            raise ValueError(
+                "A worker must beat before it stops dialling, and stop dialling before it is thought dead."
+            )

@@ -71,9 +71,7 @@ class Worker:
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
         self._settler = Settler(database, self.id, news=self._held.news, settled=self._on_settled, **shared)
-        self._drain = Drain(
-            database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial
-        )
+        self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial)
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
@@ -95,7 +93,9 @@ class Worker:
         """Work until told to stop, then let go of everything. `start` comes first."""
         process.tune()
         settler = asyncio.create_task(self._settler.run())
-        chores = {asyncio.create_task(chore) for chore in (self._beat(), self._tick(), self._do_duties(), self._stop.wait())}
+        chores = {
+            asyncio.create_task(chore) for chore in (self._beat(), self._tick(), self._do_duties(), self._stop.wait())
+        }
         try:
             done, _ = await asyncio.wait({settler, *chores}, return_when=asyncio.FIRST_COMPLETED)
             for chore in done:
@@ -131,7 +131,9 @@ class Worker:
 
         await self._database.write(retire, name="retire")
         self._lifeline.cut()
-        log.info("The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition()))
+        log.info(
+            "The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition())
+        )
 
     # -- what it does over and over
 

@@ -58,10 +58,11 @@ def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[
     if not tx.value("SELECT count(*) FROM runs WHERE status = 'queued' AND wanted = 'run'"):
         return []
     waiting = tx.all(
-        "SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS "
-        f"({_COULD_WORK}) AND pending > 0",
+        f"SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0",
         now=now + patience,
     )
     for run in waiting:
-        tx.execute("UPDATE runs SET status = 'queued', reason = :why WHERE id = :id", why=WAITS_FOR_ITS_PAGES, id=run.id)
+        tx.execute(
+            "UPDATE runs SET status = 'queued', reason = :why WHERE id = :id", why=WAITS_FOR_ITS_PAGES, id=run.id
+        )
     return admit(tx, limit, now) if waiting else []

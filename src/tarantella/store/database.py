@@ -161,7 +161,7 @@ def _engine(path: Path) -> Engine:
             f"file:{quote(os.fspath(path))}?mode=rw", uri=True, isolation_level=None, timeout=5, check_same_thread=False
         )
         connection.execute("PRAGMA wal_autocheckpoint = 0")
-        connection.execute("PRAGMA cache_size = -4096")
+        connection.execute("PRAGMA cache_size = -16384")
         connection.execute("PRAGMA temp_store = MEMORY")
         return connection
 
@@ -192,5 +192,7 @@ def _translated(error: DBAPIError, path: Path) -> Exception:
     if "readonly" in text or "unable to open" in text:
         return StoreBroken(f"{path} can't be opened for writing: {text}.", remedy="Check that you own its folder.")
     if "malformed" in text or "not a database" in text or "disk I/O" in text:
-        return StoreBroken(f"{path} is damaged: {text}.", remedy="Restore it from a copy, or choose another --data-dir.")
+        return StoreBroken(
+            f"{path} is damaged: {text}.", remedy="Restore it from a copy, or choose another --data-dir."
+        )
     return error

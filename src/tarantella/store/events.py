@@ -40,10 +40,14 @@ def append(tx: Tx, run_id: str, last: int, events: Sequence[Event], now: float) 
 def record(tx: Tx, run_id: str, events: Sequence[Event], now: float) -> None:
     """Append events to a run whose row nobody else is updating in this transaction."""
     last = tx.value(f"SELECT last_event FROM runs WHERE id = :id {tx.dialect.for_update}", id=run_id)
-    tx.execute("UPDATE runs SET last_event = :last WHERE id = :id", id=run_id, last=append(tx, run_id, last, events, now))
+    tx.execute(
+        "UPDATE runs SET last_event = :last WHERE id = :id", id=run_id, last=append(tx, run_id, last, events, now)
+    )
 
 
-def listed(tx: Tx, run_id: str, *, after: int = 0, limit: int = 100, level: Level | None = None) -> list[dict[str, Any]]:
+def listed(
+    tx: Tx, run_id: str, *, after: int = 0, limit: int = 100, level: Level | None = None
+) -> list[dict[str, Any]]:
     """A page of a run's history, oldest first."""
     rows = tx.all(
         "SELECT sequence, id, level, message, meta, created_at FROM run_events "

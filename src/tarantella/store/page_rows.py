@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tarantella.domain.outcome import Link, Outcome
+from tarantella.domain.outcome import Attempt, Link, Outcome
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.url import redact
 from tarantella.store.tx import Tx, pack
@@ -30,8 +30,7 @@ def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     ids = tx.array(
         ["p.id"],
         f"FROM {rows} AS r JOIN pages AS p ON p.id = r.id "
-        "WHERE p.state = 'pending' AND p.tries = r.tries AND p.lane = r.lane ORDER BY p.id "
-        + tx.dialect.for_update,
+        "WHERE p.state = 'pending' AND p.tries = r.tries AND p.lane = r.lane ORDER BY p.id " + tx.dialect.for_update,
         rows=pack([(o.page.id, o.page.tries, o.page.lane) for o in outcomes]),
     )
     valid = {row[0] for row in ids}
@@ -133,8 +132,21 @@ _MOVED = [
 
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    if not outcomes:
-        return
+    """Write what became of the pages: most are done where they were, and need little said about them."""
+    plain = [o for o in outcomes if o.state is PageState.DONE and o.final_url is None]
+    if plain:
+        tx.execute(
+            "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
+            "cookies = NULL, status = r.status "
+            f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
+            rows=pack([(o.page.id, o.status) for o in plain]),
+        )
+    others = [o for o in outcomes if o.state is not PageState.DONE or o.final_url is not None]
+    if others:
+        _move_others(tx, others)
+
+
+def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     tx.execute(
         "UPDATE pages SET state = r.state, reason = r.reason, detail = r.detail, tries = tries + 1, "
         "charged = pages.charged + r.charged, strategy = coalesce(r.strategy, pages.strategy), "
@@ -166,17 +178,7 @@ def _moved_row(o: Outcome) -> tuple[Any, ...]:
     )
 
 
-_FOUND = [
-    ("run_id", "TEXT"),
-    ("fingerprint", "TEXT"),
-    ("lane", "TEXT"),
-    ("url", "TEXT"),
-    ("depth", "BIGINT"),
-    ("strategy", "TEXT"),
-    ("found_on", "BIGINT"),
-    ("is_start", "BIGINT"),
-    ("next_at", "DOUBLE PRECISION"),
-]
+_FOUND = ("run_id", "fingerprint", "lane", "url", "depth", "strategy", "found_on", "is_start", "next_at", "state")
 
 
 def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPage]:
@@ -187,7 +189,7 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
             key = (o.page.run_id, link.fingerprint)
             if key not in found:
                 due = now + len(found) * IN_ORDER
-                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due)
+                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending")
     return insert_pages(tx, [found[key] for key in sorted(found)])
 
 
@@ -197,7 +199,7 @@ def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -
     for link in links:
         due = now + len(rows) * IN_ORDER
         rows.setdefault(
-            link.fingerprint, (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, due)
+            link.fingerprint, (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, due, "pending")
         )
     return [rows[fingerprint] for fingerprint in sorted(rows)]
 
@@ -207,12 +209,7 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
     if not rows:
         return []
     last = tx.value("SELECT coalesce(max(id), 0) FROM pages")
-    names = ", ".join(name for name, _ in _FOUND)
-    tx.execute(
-        f"INSERT INTO pages ({names}, state) SELECT {names}, 'pending' FROM {tx.dialect.rows('rows', _FOUND)} AS r "
-        "WHERE true ON CONFLICT (run_id, fingerprint) DO NOTHING",
-        rows=pack(rows),
-    )
+    tx.insert("pages", _FOUND, rows, conflict="(run_id, fingerprint) DO NOTHING")
     return [
         NewPage(*row)
         for row in tx.array(["id", "run_id", "lane"], "FROM pages WHERE id > :last ORDER BY next_at, id", last=last)
@@ -220,64 +217,15 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
 
 
 def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    rows = [
-        {"run_id": o.page.run_id, "page_id": o.page.id, "ordinal": i, "data": data}
-        for o in outcomes
-        for i, data in enumerate(o.records)
-    ]
-    if rows:
-        tx.insert("records", rows, conflict="(page_id, ordinal) DO NOTHING")
-    kept = [
-        {"page_id": o.page.id, "content_type": o.body.content_type, "body": o.body.compressed}
-        for o in outcomes
-        if o.body
-    ]
-    if kept:
-        tx.insert(
-            "bodies",
-            kept,
-            conflict="(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body",
-        )
-
-
-_TRIED = [
-    ("page_id", "BIGINT"),
-    ("n", "BIGINT"),
-    ("strategy", "TEXT"),
-    ("started_at", "DOUBLE PRECISION"),
-    ("elapsed_ms", "BIGINT"),
-    ("status", "BIGINT"),
-    ("bytes", "BIGINT"),
-    ("failure", "TEXT"),
-    ("detail", "TEXT"),
-    ("decision", "TEXT"),
-]
+    """Store what was extracted, and the bodies that were to be kept."""
+    rows = [(o.page.run_id, o.page.id, i, data) for o in outcomes for i, data in enumerate(o.records)]
+    tx.insert("records", ("run_id", "page_id", "ordinal", "data"), rows, conflict="(page_id, ordinal) DO NOTHING")
+    kept = [(o.page.id, o.body.content_type, o.body.compressed) for o in outcomes if o.body]
+    newest = "(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body"
+    tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest)
 
 
 def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    rows = [
-        (
-            o.page.id,
-            o.page.tries + 1,
-            a.strategy,
-            a.started_at,
-            a.elapsed_ms,
-            a.status,
-            a.bytes,
-            a.failure,
-            a.detail,
-            a.decision,
-        )
-        for o in outcomes
-        if (a := o.attempt)
-    ]
-    if rows:
-        names = ", ".join(name for name, _ in _TRIED)
-        tx.execute(
-            f"INSERT INTO attempts ({names}) SELECT {names} FROM {tx.dialect.rows('rows', _TRIED)} AS r "
-            "WHERE true ON CONFLICT (page_id, n) DO NOTHING",
-            rows=pack(rows),
-        )
-
-
-Stands = list[tuple[str, str]]
+    """Store the tries, numbered as the pages' tries are after this settle."""
+    rows = [(o.page.id, o.page.tries + 1, *o.attempt) for o in outcomes if o.attempt]
+    tx.insert("attempts", ("page_id", "n", *Attempt._fields), rows, conflict="(page_id, n) DO NOTHING")

@@ -12,6 +12,9 @@ from tarantella.store.tx import Tx
 def after(tx: Tx, run_id: str, last: int, limit: int = 500) -> list[tuple[int, dict[str, Any]]]:
     """The next records of a run behind this one."""
     rows = tx.all(
-        "SELECT id, data FROM records WHERE run_id = :run AND id > :last ORDER BY id LIMIT :limit", run=run_id, last=last, limit=limit
+        "SELECT id, data FROM records WHERE run_id = :run AND id > :last ORDER BY id LIMIT :limit",
+        run=run_id,
+        last=last,
+        limit=limit,
     )
     return [(row.id, orjson.loads(row.data)) for row in rows]

@@ -142,9 +142,7 @@ def update_run(tx: Tx, run: Row[Any], change: Change, now: float) -> RunStatus |
     return ended
 
 
-def _end(
-    tx: Tx, run: Row[Any], counts: Counts, values: dict[str, Any], history: list[Event], now: float
-) -> RunStatus:
+def _end(tx: Tx, run: Row[Any], counts: Counts, values: dict[str, Any], history: list[Event], now: float) -> RunStatus:
     """The run has no pending page left: write its terminal state, and clear what only a live run needs."""
     status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
     values["status"] = status
@@ -180,15 +178,10 @@ def _ending(status: RunStatus, counts: Counts, seconds: float) -> Event:
 def _refused_json(stored: str, found: Mapping[str, Refused]) -> str:
     if not found:
         return stored
-    total = {
-        reason: Refused(entry["count"], tuple(entry["samples"]))
-        for reason, entry in orjson.loads(stored).items()
-    }
+    total = {reason: Refused(entry["count"], tuple(entry["samples"])) for reason, entry in orjson.loads(stored).items()}
     for reason, refused in found.items():
         total[reason] = _merged(total.get(reason), refused)
-    return orjson.dumps(
-        {reason: {"count": r.count, "samples": r.samples} for reason, r in total.items()}
-    ).decode()
+    return orjson.dumps({reason: {"count": r.count, "samples": r.samples} for reason, r in total.items()}).decode()
 
 
 def _roots_json(stored: str, new: Sequence[str]) -> str:

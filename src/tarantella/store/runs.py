@@ -153,7 +153,9 @@ def find(tx: Tx, prefix: str) -> str:
         )
     else:
         clean = "".join(c for c in prefix.lower() if c.isalnum() or c == "-")
-        found = tx.all("SELECT id FROM runs WHERE id LIKE :head OR id LIKE :tail LIMIT 2", head=f"{clean}%", tail=f"%{clean}")
+        found = tx.all(
+            "SELECT id FROM runs WHERE id LIKE :head OR id LIKE :tail LIMIT 2", head=f"{clean}%", tail=f"%{clean}"
+        )
     if not found:
         raise NotFound(f"There is no run {prefix!r}.", remedy="`tarantella runs list` shows those that there are.")
     if len(found) > 1 and not any(row.id == prefix for row in found):
@@ -176,7 +178,9 @@ def listed(
 
 def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
     """The runs with these ids, as they are now."""
-    rows = tx.all(f"SELECT * FROM runs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)", ids=pack(sorted(ids)))
+    rows = tx.all(
+        f"SELECT * FROM runs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)", ids=pack(sorted(ids))
+    )
     return [Run.of(row) for row in rows]
 
 
@@ -212,7 +216,8 @@ def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: fl
     run = get(tx, run_id)
     if run.is_over:
         raise Conflict(
-            f"The run is already {run.status}.", remedy=f"`tarantella runs retry-failed {run_id}` tries its failed pages again."
+            f"The run is already {run.status}.",
+            remedy=f"`tarantella runs retry-failed {run_id}` tries its failed pages again.",
         )
     if run.wanted is Wanted.CANCEL:
         raise Conflict("The run is being cancelled.", remedy="`retry-failed` brings it back afterwards.")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 import orjson
@@ -36,13 +37,12 @@ class Tx:
     def value(self, sql: str, **values: Any) -> Any:
         return self.connection.execute(_prepared(sql), values).scalar()
 
-    def insert(self, table: str, rows: Sequence[Mapping[str, Any]], *, conflict: str) -> None:
-        """Insert rows with large values, a few statements for many rows."""
-        names = tuple(rows[0])
+    def insert(self, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], *, conflict: str) -> None:
+        """Insert many rows with bound values, a few statements for all of them."""
         for start in range(0, len(rows), INSERTED_AT_ONCE):
             chunk = rows[start : start + INSERTED_AT_ONCE]
-            values = tuple(row[name] for row in chunk for name in names)
-            self.connection.exec_driver_sql(_insertion(self.dialect.mark, table, names, len(chunk), conflict), values)
+            sql = _insertion(self.dialect.mark, table, tuple(names), len(chunk), conflict)
+            self.connection.exec_driver_sql(sql, tuple(chain.from_iterable(chunk)))
 
     def array(self, columns: Sequence[str], rest: str, **values: Any) -> list[Any]:
         """The rows of a query as one JSON value.

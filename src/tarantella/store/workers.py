@@ -59,7 +59,9 @@ def check_alive(tx: Tx, worker_id: str) -> None:
 
 
 def alive(tx: Tx) -> Sequence[Row[Any]]:
-    return tx.all("SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL")
+    return tx.all(
+        "SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL"
+    )
 
 
 def retire(tx: Tx, worker_id: str, *, max_running: int, now: float) -> None:
