@@ -133,7 +133,7 @@ _MOVED = [
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Write what became of the pages: most are done where they were, and need little said about them."""
-    plain = [o for o in outcomes if o.state is PageState.DONE and o.final_url is None]
+    plain = [o for o in outcomes if _is_plainly_done(o)]
     if plain:
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
@@ -141,9 +141,13 @@ def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
             f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
             rows=pack([(o.page.id, o.status) for o in plain]),
         )
-    others = [o for o in outcomes if o.state is not PageState.DONE or o.final_url is not None]
+    others = [o for o in outcomes if not _is_plainly_done(o)]
     if others:
         _move_others(tx, others)
+
+
+def _is_plainly_done(o: Outcome) -> bool:
+    return o.state is PageState.DONE and o.final_url is None and o.final_fingerprint is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
