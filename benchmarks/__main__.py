@@ -58,12 +58,8 @@ def main() -> None:
 
 def _options() -> argparse.Namespace:
     names = [contestant.name for contestant in CONTESTANTS]
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description="Crawl one site with each of them."
-    )
-    parser.add_argument(
-        "--pages", type=_positive, default=30_000, help="pages of the site (default %(default)s)"
-    )
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Crawl one site with each of them.")
+    parser.add_argument("--pages", type=_positive, default=30_000, help="pages of the site (default %(default)s)")
     parser.add_argument(
         "--scrapy-pages",
         type=_positive,
@@ -74,12 +70,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
     parser.add_argument("--text", choices=("none", "fast"), default="none", help="extract each page's text?")
     parser.add_argument("--concurrency", type=_positive, default=64, help="default %(default)s")
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE.md", help="default: report.md in the work directory"
-    )
-    parser.add_argument(
-        "--work-dir", type=Path, default=REPOSITORY / "data" / "bench", help="default: data/bench"
-    )
+    parser.add_argument("--output", type=Path, metavar="FILE.md", help="default: report.md in the work directory")
+    parser.add_argument("--work-dir", type=Path, default=REPOSITORY / "data" / "bench", help="default: data/bench")
     return parser.parse_args()
 
 
@@ -113,9 +105,7 @@ def _compare(chosen: Sequence[Contestant], setting: Setting, work_dir: Path) -> 
             served[pages] = _serve(pages, work_dir, stack)
         for round_number in range(1, setting.rounds + 1):
             for contestant in chosen:
-                one = _run(
-                    contestant, round_number, served[_pages_for(contestant, setting)], setting, work_dir
-                )
+                one = _run(contestant, round_number, served[_pages_for(contestant, setting)], setting, work_dir)
                 _say(_line(one))
                 measurements.append(one)
     return measurements
@@ -133,9 +123,7 @@ def _serve(pages: int, work_dir: Path, stack: ExitStack) -> Served:
     return Served(generated, base_url)
 
 
-def _run(
-    contestant: Contestant, round_number: int, served: Served, setting: Setting, work_dir: Path
-) -> Measurement:
+def _run(contestant: Contestant, round_number: int, served: Served, setting: Setting, work_dir: Path) -> Measurement:
     folder = work_dir / "run"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)

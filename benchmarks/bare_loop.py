@@ -132,9 +132,7 @@ def main() -> None:
     parser.add_argument("--url", required=True)
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--text", choices=("none", "fast"), default="none")
-    parser.add_argument(
-        "--out", type=Path, required=True, help="JSON lines; its SQLite file stands beside it"
-    )
+    parser.add_argument("--out", type=Path, required=True, help="JSON lines; its SQLite file stands beside it")
     options = parser.parse_args()
     table = Table(options.out.with_suffix(".sqlite"))
     try:

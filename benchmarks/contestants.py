@@ -64,9 +64,7 @@ def _no_scrapy() -> str | None:
 
 
 def _no_bare_loop() -> str | None:
-    absent = [
-        name for name in ("orjson", "turbohtml", "uvloop", "wreq") if not importlib.util.find_spec(name)
-    ]
+    absent = [name for name in ("orjson", "turbohtml", "uvloop", "wreq") if not importlib.util.find_spec(name)]
     return f"{', '.join(absent)} not installed: run ./setup" if absent else None
 
 
@@ -76,9 +74,7 @@ SCRAPY_DEDUP = "scrapy-dedup"
 SCRAPY_PLAIN = "scrapy-plain"
 
 CONTESTANTS = (
-    Contestant(
-        BARE_LOOP, "wreq + turbohtml + SQLite, no engine: the ceiling", _bare_loop, 100, _no_bare_loop
-    ),
+    Contestant(BARE_LOOP, "wreq + turbohtml + SQLite, no engine: the ceiling", _bare_loop, 100, _no_bare_loop),
     Contestant(TARANTELLA, "`tarantella scrape`", _tarantella, 50, _no_tarantella),
     Contestant(
         SCRAPY_DEDUP,

@@ -84,9 +84,7 @@ def _run(command: Sequence[str], folder: Path, timeout_seconds: float) -> dict[s
             stopwatch.terminate()
             stopwatch.wait(GRACE_SECONDS)
     if stopwatch.returncode != 0:
-        raise RuntimeError(
-            f"the stopwatch failed with exit code {stopwatch.returncode} on: {' '.join(command)}"
-        )
+        raise RuntimeError(f"the stopwatch failed with exit code {stopwatch.returncode} on: {' '.join(command)}")
     figures: dict[str, Any] = json.loads(result.read_text())
     return figures
 
@@ -98,9 +96,7 @@ def _environment(ours: Mapping[str, str]) -> dict[str, str]:
         for name, value in ours.items()
         if name not in DROPPED_VARIABLES and not name.startswith(DROPPED_PREFIXES)
     }
-    inherited = [
-        str(Path(entry).resolve()) for entry in ours.get("PYTHONPATH", "").split(os.pathsep) if entry
-    ]
+    inherited = [str(Path(entry).resolve()) for entry in ours.get("PYTHONPATH", "").split(os.pathsep) if entry]
     kept["PYTHONPATH"] = os.pathsep.join([str(REPOSITORY), *inherited])
     return kept
 

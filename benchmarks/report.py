@@ -116,9 +116,7 @@ def _ratio(runs: Sequence[Measurement], peers: Sequence[Measurement]) -> str:
     """The median of the ratios within each round: what slowed the machine then slowed both."""
     peer_rates = {peer.round: peer.pages_per_second for peer in peers}
     ratios = [
-        rate / peer_rate
-        for run in runs
-        if (rate := run.pages_per_second) and (peer_rate := peer_rates.get(run.round))
+        rate / peer_rate for run in runs if (rate := run.pages_per_second) and (peer_rate := peer_rates.get(run.round))
     ]
     if not ratios:
         return NOTHING

@@ -29,9 +29,7 @@ def main() -> None:
 def _time(command: list[str], seconds: float, output: int) -> dict[str, object]:
     begin = time.perf_counter()
     # A process group of its own, so that the contestant's children can be found, and ended, with it.
-    process = subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True
-    )
+    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=output, start_new_session=True)
     ended_early = False
 
     def end_it(_number: int, _frame: FrameType | None) -> None:

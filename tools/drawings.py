@@ -34,18 +34,21 @@ WHEN: Mapping[Failure, str] = {
 
 def states_page() -> str:
     """The state machines."""
-    return "\n\n".join(
-        [
-            "# States\n\nDrawn from the code by `python -m tools.drawings`.",
-            "## Run\n\nPause and cancel are first *wanted*, then actual. A run that is over comes back only by `retry-failed`.\n\n"
-            + _diagram(RUN_TRANSITIONS, "queued"),
-            "## Page\n\nA retry stays `pending` with a later time. Only `retry-failed` takes a page back.\n\n"
-            + _diagram(PAGE_TRANSITIONS, "pending"),
-            f"## Breaker of a host\n\nOpens after {TRIPS_AFTER} failures in a row (timeouts, network, 5xx), stays open for "
-            f"{STAYS_OPEN:.0f} s, then lets one probe through. After {PROBES_BEFORE_GIVING_UP} failed probes the pages that "
-            "wait for the host are closed as `host_down`.\n\n" + _diagram(BREAKER_TRANSITIONS, "closed"),
-        ]
-    ) + "\n"
+    return (
+        "\n\n".join(
+            [
+                "# States\n\nDrawn from the code by `python -m tools.drawings`.",
+                "## Run\n\nPause and cancel are first *wanted*, then actual. A run that is over comes back only by `retry-failed`.\n\n"
+                + _diagram(RUN_TRANSITIONS, "queued"),
+                "## Page\n\nA retry stays `pending` with a later time. Only `retry-failed` takes a page back.\n\n"
+                + _diagram(PAGE_TRANSITIONS, "pending"),
+                f"## Breaker of a host\n\nOpens after {TRIPS_AFTER} failures in a row (timeouts, network, 5xx), stays open for "
+                f"{STAYS_OPEN:.0f} s, then lets one probe through. After {PROBES_BEFORE_GIVING_UP} failed probes the pages that "
+                "wait for the host are closed as `host_down`.\n\n" + _diagram(BREAKER_TRANSITIONS, "closed"),
+            ]
+        )
+        + "\n"
+    )
 
 
 def _diagram(transitions: Mapping[State, frozenset[State]], first: str) -> str:

@@ -18,7 +18,6 @@ from tarantella.domain.errors import InvalidInput
 TOML_FILE = "tarantella.toml"
 
 
-
 class Settings(BaseSettings):
     """What can be set once for all commands. Options on the command line come first."""
 
@@ -32,9 +31,13 @@ class Settings(BaseSettings):
     )
 
     data_dir: Path = Field(Path("data"), description="Where the database, locks and exports live.")
-    max_concurrent_tasks: int = Field(5, ge=1, le=1_000, description="Runs that may run at the same time; more are queued.")
+    max_concurrent_tasks: int = Field(
+        5, ge=1, le=1_000, description="Runs that may run at the same time; more are queued."
+    )
     engines: int = Field(1, ge=1, le=64, description="Processes that drain a run together.")
-    engine_slots: int = Field(256, ge=1, le=4_096, description="Requests in flight in one process, whatever its runs allow.")
+    engine_slots: int = Field(
+        256, ge=1, le=4_096, description="Requests in flight in one process, whatever its runs allow."
+    )
     drain_seconds: float = Field(5.0, ge=0, le=600, description="How long a stop waits for pages that are in flight.")
     concurrency: int = Field(10, ge=1, le=1_000, description="Requests in flight for one run.")
     per_host: int = Field(8, ge=1, le=1_000, description="Requests in flight to one host at most; it starts with one.")
@@ -50,16 +53,21 @@ class Settings(BaseSettings):
         20.0,
         gt=0,
         le=3_600,
-        validation_alias=AliasChoices("tarantella_http_timeout_seconds", "app_http_timeout_seconds", "http_timeout_seconds"),
+        validation_alias=AliasChoices(
+            "tarantella_http_timeout_seconds", "app_http_timeout_seconds", "http_timeout_seconds"
+        ),
         description="Time for one page over HTTP, everything included. Also read from APP_HTTP_TIMEOUT_SECONDS.",
     )
     connect_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Time to reach a host.")
-    user_agent: str | None = Field(None, description="How we introduce ourselves; an honest one that names Tarantella if unset.")
+    user_agent: str | None = Field(
+        None, description="How we introduce ourselves; an honest one that names Tarantella if unset."
+    )
     allow_networks: list[str] = Field(
-        default_factory=list, description="Private networks that may be fetched from, as CIDR: `[\"10.0.0.0/8\"]`."
+        default_factory=list, description='Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`.'
     )
     durability: Literal["normal", "full"] = Field(
-        "normal", description="`full` waits for the disk at every commit: results survive a power cut, not only a crash."
+        "normal",
+        description="`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
     )
 
     @classmethod
@@ -94,7 +102,9 @@ def load(**given: Any) -> Settings:
         first = error.errors()[0]
         name = ".".join(str(part) for part in first["loc"])
         raise InvalidInput(
-            f"The setting {name!r} is not right: {first['msg']}.", field=name, remedy="`tarantella config show` lists all of them."
+            f"The setting {name!r} is not right: {first['msg']}.",
+            field=name,
+            remedy="`tarantella config show` lists all of them.",
         ) from None
     except ValueError as error:
         raise InvalidInput(f"The settings can't be read: {error}.", remedy=f"Check {TOML_FILE} and .env.") from None

@@ -82,9 +82,7 @@ def folder(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "out"
     place.mkdir()
     yield place
-    assert [
-        path.name for path in place.iterdir() if path.suffix not in {".json", ".jsonl", ".csv", ".db"}
-    ] == []
+    assert [path.name for path in place.iterdir() if path.suffix not in {".json", ".jsonl", ".csv", ".db"}] == []
 
 
 def urls(form: str, path: Path) -> list[str]:
@@ -381,9 +379,7 @@ def test_a_power_cut_leaves_the_old_file_or_the_new_and_the_next_export_tidies_u
     export([record()], form, path)
     environment = {**os.environ, "TARANTELLA_CRASH_AT": str(at), "TARANTELLA_CRASH_NAME": "export."}
     environment["PYTHONPATH"] = os.pathsep.join(sys.path)
-    child = subprocess.run(
-        [sys.executable, "-c", CRASHER, form, str(path)], env=environment, timeout=60, check=False
-    )
+    child = subprocess.run([sys.executable, "-c", CRASHER, form, str(path)], env=environment, timeout=60, check=False)
     assert child.returncode == crashpoints.EXIT_CODE
     assert len(urls(form, path)) == count
     export([record()], form, path)

@@ -289,9 +289,7 @@ def test_cookies_are_sent_where_they_belong() -> None:
         {"domain": "127.0.0.1", "path": "/", "name": "b", "value": "2", "secure": "true"},
         {"domain": "127.0.0.2", "path": "/", "name": "c", "value": "3", "secure": "false"},
     )
-    options = replace(
-        OPTIONS, cookies=jar, headers={"cookie": "own=0"}, trusted_hosts=frozenset({"127.0.0.1"})
-    )
+    options = replace(OPTIONS, cookies=jar, headers={"cookie": "own=0"}, trusted_hosts=frozenset({"127.0.0.1"}))
 
     async def story(the: Setting) -> None:
         the.answer("/shop/x", ok())
@@ -319,9 +317,7 @@ def test_what_a_site_sets_is_forgotten_after_the_page() -> None:
 # --- bodies
 
 
-@pytest.mark.parametrize(
-    "encoding", ["gzip", "GZIP", "x-gzip", "deflate", "raw deflate", "gzip, deflate", "identity"]
-)
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip", "deflate", "raw deflate", "gzip, deflate", "identity"])
 def test_bodies_are_decoded(encoding: str) -> None:
     text = b"<p>squeezed</p>" * 1000
     raw = zlib.compressobj(wbits=-15)

@@ -241,18 +241,14 @@ def test_a_slow_resolver_is_stopped_by_the_total_time() -> None:
     assert time.monotonic() - began < 0.9
 
 
-@pytest.mark.parametrize(
-    "words", ["source: TimedOut", "source:%20TimedOut", "SSL routines", "ConnectionRefused"]
-)
+@pytest.mark.parametrize("words", ["source: TimedOut", "source:%20TimedOut", "SSL routines", "ConnectionRefused"])
 def test_words_in_an_address_do_not_decide_what_a_failure_is_called(words: str) -> None:
     assert told(attempt(f"/garbage?{words}")) == (Failure.NETWORK, "protocol")
 
 
 @pytest.mark.parametrize("name", exceptions.__all__)
 def test_every_exception_of_the_client_has_a_translation(name: str) -> None:
-    error = getattr(exceptions, name)(
-        "is_x error: wreq::Error { uri: http://h/?token=s3cret, source: Something }"
-    )
+    error = getattr(exceptions, name)("is_x error: wreq::Error { uri: http://h/?token=s3cret, source: Something }")
     url = resolve("http://example.com/?token=s3cret")
     for proxied, proxy_answers in ((False, False), (True, False), (True, True)):
         failure = translated(error, url, proxied=proxied, proxy_answers=proxy_answers)
@@ -264,9 +260,7 @@ def test_every_exception_of_the_client_has_a_translation(name: str) -> None:
 @pytest.mark.parametrize(
     "error", [ValueError("bad"), RuntimeError("worse"), OSError(5, "io"), KeyError("k"), TimeoutError()]
 )
-def test_an_exception_that_nobody_thought_of_does_not_escape(
-    error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exception_that_nobody_thought_of_does_not_escape(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     async def run() -> None:
         async with Site() as site:
             fetcher = HttpFetcher(Guard())
@@ -295,9 +289,7 @@ def test_a_machine_without_file_descriptors_is_told_as_such_and_recovers() -> No
     async def run() -> None:
         async with Site() as site:
             fetcher = HttpFetcher(Guard())
-            warm, page = (
-                Request(resolve(site.url_for("/ok", host)), OPTIONS) for host in ("127.0.0.2", "127.0.0.3")
-            )
+            warm, page = (Request(resolve(site.url_for("/ok", host)), OPTIONS) for host in ("127.0.0.2", "127.0.0.3"))
             await fetcher.fetch(warm)
             taken = []
             try:

@@ -81,11 +81,7 @@ async def socks(site: Site, seen: list[tuple[object, ...]], refuse: int = 0) -> 
         password = await reader.readexactly((await reader.readexactly(1))[0])
         writer.write(b"\x01\x00")
         kind = (await reader.readexactly(4))[3]
-        host = (
-            await reader.readexactly((await reader.readexactly(1))[0])
-            if kind == 3
-            else await reader.readexactly(4)
-        )
+        host = await reader.readexactly((await reader.readexactly(1))[0]) if kind == 3 else await reader.readexactly(4)
         await reader.readexactly(2)
         seen.append((user, password, kind, host))
         writer.write(b"\x05%c\x00\x01" % refuse + bytes(6))
@@ -130,9 +126,7 @@ def test_a_proxy_s_name_leads_to_the_address_that_was_checked() -> None:
     async def story(site: Site) -> None:
         async with Proxy(hosts=hosts(site)) as proxy:
             by = guard(proxy_test="127.0.0.1")
-            assert (
-                await fetch("http://invented.test/ok", f"http://proxy.test:{proxy.port}", by)
-            ).status == 200
+            assert (await fetch("http://invented.test/ok", f"http://proxy.test:{proxy.port}", by)).status == 200
 
     tell(story)
 

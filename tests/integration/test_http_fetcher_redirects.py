@@ -108,9 +108,7 @@ def test_cookies_of_the_chain_follow_paths_and_replace_those_of_the_run() -> Non
     jar = ({"domain": "127.0.0.1", "path": "/", "name": "sid", "value": "old", "secure": "false"},)
 
     async def story(the: Setting) -> None:
-        the.redirect(
-            "/a", "/b/c", "sid=new; Path=/", "deep=1; Path=/b", "other=1; Path=/z", "locked=1; Secure"
-        )
+        the.redirect("/a", "/b/c", "sid=new; Path=/", "deep=1; Path=/b", "other=1; Path=/z", "locked=1; Secure")
         the.answer("/b/c", Reply(200))
         await the.get("/a", replace(OPTIONS, cookies=jar))
         assert [request.header("cookie") for request in the.received] == ["sid=old", "sid=new; deep=1"]

@@ -147,9 +147,7 @@ def test_an_authority_that_stands_second_in_the_file_is_found(certificates: Path
 
     async def story() -> None:
         async with served(lambda head: page(), certificates / "good") as port:
-            assert (
-                await fetch(f"https://shop.test:{port}/", replace(OPTIONS, ca_file=str(both)))
-            ).status == 200
+            assert (await fetch(f"https://shop.test:{port}/", replace(OPTIONS, ca_file=str(both)))).status == 200
 
     asyncio.run(story())
 
@@ -192,9 +190,7 @@ def test_plain_http_behind_https_is_a_tls_failure() -> None:
     asyncio.run(story())
 
 
-@pytest.mark.parametrize(
-    "text", [None, "", "junk", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"]
-)
+@pytest.mark.parametrize("text", [None, "", "junk", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"])
 def test_a_ca_file_that_is_none_is_named_and_nothing_is_dialled(tmp_path: Path, text: str | None) -> None:
     path = tmp_path / "ca.pem"
     if text is not None:
@@ -227,9 +223,7 @@ def test_https_goes_through_a_proxy_s_tunnel_and_is_checked_all_the_same(certifi
             Proxy(hosts={"shop.test": ("127.0.0.1", port)}) as proxy,
         ):
             try:
-                return await fetch(
-                    "https://shop.test/", replace(with_authority(certificates), proxy=proxy.url)
-                )
+                return await fetch("https://shop.test/", replace(with_authority(certificates), proxy=proxy.url))
             finally:
                 assert [(seen.method, seen.target) for seen in proxy.seen] == [("CONNECT", "shop.test:443")]
 
@@ -248,9 +242,7 @@ def test_from_https_to_http_go_no_credentials_and_back_they_do(certificates: Pat
             heads["back"] = head
             return page()
         heads["start"] = head
-        return moved(
-            f"http://shop.test:{ports['plain']}/", "Set-Cookie: locked=1; Secure", "Set-Cookie: open=1"
-        )
+        return moved(f"http://shop.test:{ports['plain']}/", "Set-Cookie: locked=1; Secure", "Set-Cookie: open=1")
 
     def plain(head: bytes) -> bytes:
         heads["plain"] = head
@@ -262,9 +254,7 @@ def test_from_https_to_http_go_no_credentials_and_back_they_do(certificates: Pat
                 with_authority(certificates),
                 headers={"Authorization": "Bearer s3cret"},
                 trusted_hosts=frozenset({"shop.test"}),
-                cookies=(
-                    {"domain": "shop.test", "path": "/", "name": "own", "value": "1", "secure": "true"},
-                ),
+                cookies=({"domain": "shop.test", "path": "/", "name": "own", "value": "1", "secure": "true"},),
             )
             response = await fetch(f"https://shop.test:{ports['secure']}/", options)
             assert (response.hops, response.status) == (2, 200)

@@ -41,9 +41,7 @@ def test_fields_are_given_by_name(tmp_path: Path) -> None:
     site = Site()
     [record] = in_a_thread(
         site,
-        lambda: list(
-            scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL)
-        ),
+        lambda: list(scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL)),
     )
     assert record["fields"]["heading"]
 
@@ -52,9 +50,7 @@ def test_scrape_works_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Pat
     async def cell() -> list[dict[str, Any]]:
         async with Site() as site:
             # A notebook calls the ordinary function while its own loop is running; here the site needs that loop too.
-            return await asyncio.to_thread(
-                lambda: list(scrape(f"{site.url}/ok", data_dir=tmp_path / "data", **LOCAL))
-            )
+            return await asyncio.to_thread(lambda: list(scrape(f"{site.url}/ok", data_dir=tmp_path / "data", **LOCAL)))
 
     assert len(asyncio.run(cell())) == 1
 
@@ -67,9 +63,7 @@ def test_scrape_async_yields_while_the_run_goes_on(tmp_path: Path) -> None:
             ended_at_first = -1
             async for record in scrape_async(urls, data_dir=tmp_path / "data", **LOCAL):
                 if ended_at_first < 0:
-                    ended_at_first = sum(
-                        hit.end is not None for hit in site.hits if hit.path.startswith("/slow")
-                    )
+                    ended_at_first = sum(hit.end is not None for hit in site.hits if hit.path.startswith("/slow"))
                 found.append(record)
             return found, ended_at_first
 
@@ -82,9 +76,7 @@ def test_leaving_the_loop_early_pauses_the_run(tmp_path: Path) -> None:
     site = Site()
 
     def take_one() -> None:
-        for _record in scrape(
-            f"{site.url}/list?n=200", depth=2, delay=0.1, data_dir=tmp_path / "data", **LOCAL
-        ):
+        for _record in scrape(f"{site.url}/list?n=200", depth=2, delay=0.1, data_dir=tmp_path / "data", **LOCAL):
             break
 
     in_a_thread(site, take_one)

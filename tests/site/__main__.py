@@ -11,12 +11,8 @@ from tests.site import Site
 
 def main() -> None:
     """Serve the site; its address is the first line on stdout."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tests.site", description="Serve the test site on loopback."
-    )
-    parser.add_argument(
-        "--host", default="127.0.0.1", help="the loopback address to print; its sisters work too"
-    )
+    parser = argparse.ArgumentParser(prog="python -m tests.site", description="Serve the test site on loopback.")
+    parser.add_argument("--host", default="127.0.0.1", help="the loopback address to print; its sisters work too")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0 lets the system choose")
     parser.add_argument("--robots", help="the text of robots.txt; without it there is none")
     options = parser.parse_args()

@@ -32,9 +32,7 @@ async def get(url: str, *, method: str = "GET", **headers: str) -> Answer:
     """Ask once on a connection of its own; header names are given with underscores."""
     parts = urlsplit(url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    lines = {"host": parts.netloc, "connection": "close"} | {
-        k.replace("_", "-"): v for k, v in headers.items()
-    }
+    lines = {"host": parts.netloc, "connection": "close"} | {k.replace("_", "-"): v for k, v in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     raw = await exchange(url, f"{method} {target} HTTP/1.1\r\n{head}\r\n".encode())
     return parse(raw)
@@ -56,9 +54,7 @@ def parse(raw: bytes) -> Answer:
     """Take one response apart; a chunked body is joined."""
     head, _, body = raw.partition(b"\r\n\r\n")
     first, *rest = head.decode("utf-8", "replace").split("\r\n")
-    headers = {
-        name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)
-    }
+    headers = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in rest)}
     if headers.get("transfer-encoding") == "chunked":
         body = b"".join(_chunks(body))
     return Answer(int(first.split(" ")[1]), headers, body)

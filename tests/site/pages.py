@@ -33,9 +33,7 @@ async def slow(call: Call) -> Reply:
 async def list_of_items(call: Call) -> Reply:
     """`/list?n=60`: links to `/item/0` and so on."""
     default = 60 if call.request.path == "/list" else 50_000
-    return page_with_links(
-        "List", (f"/item/{number}" for number in range(call.request.integer("n", default)))
-    )
+    return page_with_links("List", (f"/item/{number}" for number in range(call.request.integer("n", default))))
 
 
 @route("/item/")
@@ -58,9 +56,7 @@ async def tree(call: Call) -> Reply:
     if delay_ms:
         await asyncio.sleep(delay_ms / 1000)
     children = [(*at, step) for step in range(fan)] if len(at) < depth else []
-    return page_with_links(
-        f"Node {_dotted(at)}", (tree_path(depth, fan, child, delay_ms) for child in children)
-    )
+    return page_with_links(f"Node {_dotted(at)}", (tree_path(depth, fan, child, delay_ms) for child in children))
 
 
 def tree_path(depth: int, fan: int, at: tuple[int, ...] = (), delay_ms: int = 0) -> str:
@@ -75,9 +71,7 @@ def tree_paths(depth: int, fan: int, delay_ms: int = 0) -> list[str]:
     if sum(fan**level for level in range(depth + 1)) > TREE_LIMIT:
         raise ValueError(f"A tree of depth {depth} and fan {fan} has more than {TREE_LIMIT} nodes.")
     return [
-        tree_path(depth, fan, at, delay_ms)
-        for level in range(depth + 1)
-        for at in product(range(fan), repeat=level)
+        tree_path(depth, fan, at, delay_ms) for level in range(depth + 1) for at in product(range(fan), repeat=level)
     ]
 
 

@@ -110,9 +110,7 @@ class Proxy:
         except (OSError, BadRequestError):
             pass
 
-    async def _pass_on(
-        self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    async def _pass_on(self, request: Request, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             self._check(request)
             site_reader, site_writer = await self._dial(request)

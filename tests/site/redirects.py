@@ -31,9 +31,7 @@ async def redirect_loop(call: Call) -> Reply:
 async def meta_refresh(call: Call) -> Reply:
     """`/meta-refresh?to=URL&wait=0`: a redirect that only the HTML tells of."""
     to, wait = call.request.text("to", "/ok"), call.request.text("wait", "0")
-    return page(
-        "Moved", head=f'<meta http-equiv="refresh" content="{html.escape(wait)}; url={html.escape(to)}">'
-    )
+    return page("Moved", head=f'<meta http-equiv="refresh" content="{html.escape(wait)}; url={html.escape(to)}">')
 
 
 def _to(target: str, code: int) -> Reply:

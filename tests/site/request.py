@@ -75,9 +75,7 @@ async def read_request(reader: asyncio.StreamReader) -> Request | None:
         return None
     except asyncio.LimitOverrunError as error:
         raise BadRequestError(f"the head is longer than {HEAD_LIMIT} bytes") from error
-    return (
-        Request(request.method, request.target, request.version, request.headers, body) if body else request
-    )
+    return Request(request.method, request.target, request.version, request.headers, body) if body else request
 
 
 def _parse_head(head: str) -> Request:
@@ -85,7 +83,5 @@ def _parse_head(head: str) -> Request:
     words = first.split(" ")
     if len(words) != 3 or not words[2].startswith("HTTP/1."):
         raise BadRequestError("the first line is not an HTTP/1 request")
-    headers = tuple(
-        (name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in rest)
-    )
+    headers = tuple((name.strip(), value.strip()) for name, _, value in (line.partition(":") for line in rest))
     return Request(words[0], words[1], words[2], headers)

@@ -15,9 +15,7 @@ PORT_TRIES = 20
 def listen(host: str, port: int) -> list[socket.socket]:
     """Bind the host and its sisters to one port; port 0 looks for one that is free on all of them."""
     if not _is_loopback(host):
-        raise ValueError(
-            f"The test site serves loopback only: {host!r} must be an address such as 127.0.0.1."
-        )
+        raise ValueError(f"The test site serves loopback only: {host!r} must be an address such as 127.0.0.1.")
     addresses = dict.fromkeys((host, *ADDRESSES))
     for _ in range(PORT_TRIES):
         try:

@@ -31,10 +31,7 @@ def goes_to(href: str, **about: str) -> bool:
 
 
 def test_an_export_is_read_with_its_domains_and_flags(tmp_path: Path) -> None:
-    text = (
-        ALL
-        + "#HttpOnly_example.com\tFALSE\t/shop\tTRUE\t2000000\ttoken\t\r\nother.org\tFALSE\t/\tFALSE\t0\tn\n"
-    )
+    text = ALL + "#HttpOnly_example.com\tFALSE\t/shop\tTRUE\t2000000\ttoken\t\r\nother.org\tFALSE\t/\tFALSE\t0\tn\n"
     assert read_cookies(write(tmp_path, text), NOW) == (
         {"domain": ".example.com", "path": "/", "name": "session", "value": "abc=1", "secure": "false"},
         {"domain": "example.com", "path": "/shop", "name": "token", "value": "", "secure": "true"},

@@ -156,9 +156,7 @@ def test_a_connection_serves_request_after_request() -> None:
     async def story() -> None:
         async with DemoSite() as site:
             first = b"GET /about HTTP/1.1\r\nHost: x\r\n\r\nHEAD /about HTTP/1.1\r\nHost: x\r\n\r\n"
-            raw = await exchange(
-                site.url, first + b"GET /about HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-            )
+            raw = await exchange(site.url, first + b"GET /about HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
         parts = raw.split(b"HTTP/1.1 200 OK\r\n")[1:]
         assert [b"<h1>" in part for part in parts] == [True, False, True]
         lengths = re.findall(rb"Content-Length: (\d+)", raw)

@@ -86,9 +86,7 @@ def test_xml_that_is_a_web_page_is_read_as_one() -> None:
     assert identify(b'<?xml version="1.0"?>\n<HTML>', "application/xml").kind is Kind.HTML
 
 
-@pytest.mark.parametrize(
-    "label", ["foo", "", '"', "utf-7", "iso-2022-kr", "a\0b", "x" * 10_000, "é", "utf-8utf-8"]
-)
+@pytest.mark.parametrize("label", ["foo", "", '"', "utf-7", "iso-2022-kr", "a\0b", "x" * 10_000, "é", "utf-8utf-8"])
 def test_an_unknown_charset_is_as_good_as_none(label: str) -> None:
     assert media_type(f"text/html; charset={label}").charset is None
 
@@ -130,9 +128,7 @@ def test_a_page_is_decoded_by_mark_header_or_declaration(body: bytes, content_ty
     assert read(body, content_type) == "é"
 
 
-@pytest.mark.parametrize(
-    ("text", "codec"), [(RUSSIAN, "cp1251"), (JAPANESE, "shift_jis"), (JAPANESE, "euc-jp")]
-)
+@pytest.mark.parametrize(("text", "codec"), [(RUSSIAN, "cp1251"), (JAPANESE, "shift_jis"), (JAPANESE, "euc-jp")])
 def test_a_page_that_says_nothing_is_guessed(text: str, codec: str) -> None:
     # The first words in another alphabet may come late.
     body = b"<p>" + b"<!-- -->" * 5_000 + text.encode(codec)

@@ -77,8 +77,7 @@ def test_other_hostile_documents_are_read_in_bounded_time(body: bytes, content_t
 
 
 @given(
-    st.binary(max_size=400)
-    | st.text(alphabet="<>/=\"'& \0aé!-[]{}:;#tdpscriplembk", max_size=400).map(str.encode),
+    st.binary(max_size=400) | st.text(alphabet="<>/=\"'& \0aé!-[]{}:;#tdpscriplembk", max_size=400).map(str.encode),
     st.sampled_from(
         [
             "text/html",

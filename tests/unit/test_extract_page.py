@@ -80,8 +80,7 @@ def test_titles_and_descriptions_are_bounded() -> None:
 
 def test_the_main_text_leaves_navigation_out_and_a_page_without_one_gives_all_it_has() -> None:
     story = "".join(
-        f"<p>This is paragraph {n}, and it has enough words, commas and sense to be read.</p>"
-        for n in range(9)
+        f"<p>This is paragraph {n}, and it has enough words, commas and sense to be read.</p>" for n in range(9)
     )
     text = read(
         f"<nav><a href=/>Home page</a></nav><article>{story}</article><footer>Imprint</footer>", text="fast"
@@ -133,9 +132,7 @@ def test_one_field_takes_a_bounded_amount() -> None:
     assert sum(map(len, nested)) <= MAX_CHARACTERS
 
 
-@pytest.mark.parametrize(
-    "css", ["a[", "..", "a::text", "p:contains(x)", ":is(", ":not(" * 5_000, "x" * 3_000]
-)
+@pytest.mark.parametrize("css", ["a[", "..", "a::text", "p:contains(x)", ":is(", ":not(" * 5_000, "x" * 3_000])
 def test_a_bad_selector_is_refused_at_submit_and_named(css: str) -> None:
     with pytest.raises(InvalidInput, match="'price'") as refused:
         Wants.of(Spec(fields=(Field("name", "h1"), Field("price", css))))
@@ -170,9 +167,7 @@ def test_robots_meta_is_honoured(content: str, follow: bool, noindex: bool) -> N
         ("9" * 400 + ";url=x", None),
     ],
 )
-def test_a_meta_refresh_is_told_unless_it_only_reloads(
-    content: str, refresh: tuple[float, str] | None
-) -> None:
+def test_a_meta_refresh_is_told_unless_it_only_reloads(content: str, refresh: tuple[float, str] | None) -> None:
     assert read(f'<meta http-equiv="refresh" content="{content}">').meta_refresh == refresh
 
 
@@ -184,9 +179,7 @@ def test_a_refresh_for_those_without_scripts_is_left_alone() -> None:
 
 
 def test_json_is_recorded_with_its_data() -> None:
-    data = read(
-        '{"a": [1, "\\u0000b"], "\\u0000c": null}', "f=p", content_type="application/json", text="fast"
-    ).data
+    data = read('{"a": [1, "\\u0000b"], "\\u0000c": null}', "f=p", content_type="application/json", text="fast").data
     assert list(data) == ["title", "description", "language", "text", "word_count", "links", "fields", "data"]
     assert data["data"] == {"a": [1, "b"], "c": None}
     assert data["fields"] == {"f": None}

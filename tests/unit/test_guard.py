@@ -132,9 +132,7 @@ def test_the_option_for_loopback_is_what_one_expects() -> None:
     assert refusal(Guard(), at("[::ffff:127.0.0.1]")).message.endswith("--allow-network 127.0.0.1/32")
 
 
-@pytest.mark.parametrize(
-    "host", ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "１２７.０.０.１", "127.0.0.1."]
-)
+@pytest.mark.parametrize("host", ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "１２７.０.０.１", "127.0.0.1."])
 def test_loopback_is_recognised_however_it_is_written(host: str) -> None:
     assert refusal(Guard(), at(host)).failure is Failure.DENIED
 

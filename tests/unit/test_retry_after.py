@@ -55,9 +55,7 @@ def test_junk_is_nothing(value: str | None) -> None:
     assert parse_retry_after(value, NOW) is None
 
 
-@given(
-    st.text() | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} [A-Za-z]{3} [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9]{0,6}")
-)
+@given(st.text() | st.from_regex(r"[A-Za-z]{3}, [0-9]{1,4} [A-Za-z]{3} [0-9]{1,6} [0-9:]{1,9} ?[A-Z+0-9]{0,6}"))
 def test_nothing_that_a_site_can_write_raises_or_is_obeyed_for_more_than_an_hour(value: str) -> None:
     seconds = parse_retry_after(value, NOW)
     assert seconds is None or math.isfinite(seconds)

@@ -192,9 +192,7 @@ def test_each_origin_has_its_own_rules() -> None:
 
 def test_a_run_that_may_not_reach_the_site_does_not_spoil_it_for_one_that_may() -> None:
     async def story(the: Setting) -> None:
-        denied, allowed = await asyncio.gather(
-            the.rules(Options(UA)), the.rules(OPTIONS), return_exceptions=True
-        )
+        denied, allowed = await asyncio.gather(the.rules(Options(UA)), the.rules(OPTIONS), return_exceptions=True)
         assert isinstance(denied, FetchError)
         assert isinstance(allowed, RobotsRules)
 

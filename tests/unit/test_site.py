@@ -338,9 +338,7 @@ def test_the_module_serves_in_a_process_of_its_own() -> None:
 
 
 def through(proxy: Proxy, url: str, **headers: str) -> Awaitable[bytes]:
-    lines = {"host": urlsplit(url).netloc} | {
-        name.replace("_", "-"): value for name, value in headers.items()
-    }
+    lines = {"host": urlsplit(url).netloc} | {name.replace("_", "-"): value for name, value in headers.items()}
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     return exchange(proxy.url, f"GET {url} HTTP/1.1\r\n{head}\r\n".encode())
 
@@ -363,9 +361,7 @@ def test_the_proxy_tunnels() -> None:
         async with Proxy() as proxy:
             address = f"127.0.0.1:{site.port}"
             inner = "GET /ok HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
-            answer = await exchange(
-                proxy.url, f"CONNECT {address} HTTP/1.1\r\nHost: x\r\n\r\n{inner}".encode()
-            )
+            answer = await exchange(proxy.url, f"CONNECT {address} HTTP/1.1\r\nHost: x\r\n\r\n{inner}".encode())
             established, _, rest = answer.partition(b"\r\n\r\n")
             assert established.startswith(b"HTTP/1.1 200")
             assert parse(rest).status == 200

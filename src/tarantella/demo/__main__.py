@@ -11,9 +11,7 @@ from tarantella.demo.site import DemoSite
 
 def main() -> int:
     """Serve the demo site and print its address."""
-    parser = argparse.ArgumentParser(
-        prog="python -m tarantella.demo", description="Serve the demo site on loopback."
-    )
+    parser = argparse.ArgumentParser(prog="python -m tarantella.demo", description="Serve the demo site on loopback.")
     parser.add_argument("--port", type=int, default=0, help="the port to listen on; 0 lets the system choose")
     port: int = parser.parse_args().port
     if not 0 <= port <= 65535:

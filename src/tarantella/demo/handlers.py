@@ -75,12 +75,8 @@ class Handlers:
 
     async def _swing_bridge(self, _target: str) -> Answer:
         if self._refuses(content.SWING_BRIDGE, content.SWING_BRIDGE_REFUSALS):
-            return _note(
-                HTTPStatus.SERVICE_UNAVAILABLE, "The bridge is open", "A ship is passing. Try again soon."
-            )
-        return _note(
-            HTTPStatus.OK, "The swing bridge", "Closed for ships, open for you: cross at your leisure."
-        )
+            return _note(HTTPStatus.SERVICE_UNAVAILABLE, "The bridge is open", "A ship is passing. Try again soon.")
+        return _note(HTTPStatus.OK, "The swing bridge", "Closed for ships, open for you: cross at your leisure.")
 
     async def _ticket_window(self, _target: str) -> Answer:
         if self._refuses(content.TICKET_WINDOW, content.TICKET_WINDOW_REFUSALS):
@@ -90,15 +86,11 @@ class Handlers:
 
     async def _siesta(self, _target: str) -> Answer:
         await asyncio.sleep(self._siesta_seconds)
-        return _note(
-            HTTPStatus.OK, "The siesta", "You waited. Hardly anybody does. The shutters are open again."
-        )
+        return _note(HTTPStatus.OK, "The siesta", "You waited. Hardly anybody does. The shutters are open again.")
 
     async def _redirect(self, target: str) -> Answer:
         goal = content.REDIRECTS[urlsplit(target).path]
-        return _note(
-            HTTPStatus.MOVED_PERMANENTLY, "Moved", f"This story now lives at {goal}.", {"Location": goal}
-        )
+        return _note(HTTPStatus.MOVED_PERMANENTLY, "Moved", f"This story now lives at {goal}.", {"Location": goal})
 
     async def _tides(self, _target: str) -> Answer:
         return Answer(HTTPStatus.OK, json.dumps(content.TIDE_TABLE, indent=2).encode(), JSON)
@@ -113,9 +105,7 @@ def _rendered_pages() -> Mapping[str, bytes]:
         content.HOME: layout.home(),
         content.ABOUT: layout.about(),
         content.CURIOSITIES: layout.curiosities(),
-        content.EDITORS_DRAWER: layout.note(
-            "The editor's drawer", "Letters, a stale biscuit, and robots.txt."
-        ),
+        content.EDITORS_DRAWER: layout.note("The editor's drawer", "Letters, a stale biscuit, and robots.txt."),
     }
     pages |= {content.section_path(section.key): layout.section(section) for section in SECTIONS}
     pages |= {content.desk_path(section.key): layout.desk(section) for section in SECTIONS}

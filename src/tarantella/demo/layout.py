@@ -46,9 +46,7 @@ def home() -> str:
         f'<p>Older stories are in <a href="{content.archive_path(1)}">the archive</a>. For the adventurous '
         f'there is a <a href="{content.CURIOSITIES}">cabinet of curiosities</a>.</p>'
     )
-    return _page(
-        GAZETTE, "News of dancing, weaving, spiders and the harbour, from a town between two seas.", body
-    )
+    return _page(GAZETTE, "News of dancing, weaving, spiders and the harbour, from a town between two seas.", body)
 
 
 def section(subject: Section) -> str:
@@ -119,9 +117,7 @@ def curiosities() -> str:
         (content.OLD_ADDRESS, "An old address", "leads to an article that no list mentions (301)."),
         (content.TIDES, "The tide table", "is a JSON document."),
     )
-    entries = "".join(
-        f'<li><a href="{path}">{escape(name)}</a> {escape(what)}</li>' for path, name, what in wonders
-    )
+    entries = "".join(f'<li><a href="{path}">{escape(name)}</a> {escape(what)}</li>' for path, name, what in wonders)
     body = (
         "<h1>Cabinet of curiosities</h1><p>A well-behaved site proves nothing. These addresses misbehave on "
         "purpose. To compare, here is one that does not: "
@@ -138,9 +134,7 @@ def note(title: str, text: str) -> str:
 
 def _page(title: str, description: str, body: str, *, head: str = "") -> str:
     full_title = title if title == GAZETTE else f"{title} · {GAZETTE}"
-    sections = "".join(
-        f'<a href="{content.section_path(each.key)}">{escape(each.name)}</a>' for each in SECTIONS
-    )
+    sections = "".join(f'<a href="{content.section_path(each.key)}">{escape(each.name)}</a>' for each in SECTIONS)
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(full_title)}</title>"

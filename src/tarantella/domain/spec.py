@@ -39,7 +39,9 @@ class Field:
         name, css, attr = name.strip(), css.strip(), attr.strip()
         if not equals or not name or not css or (at and not attr):
             raise InvalidInput(
-                f"{text!r} is not a field.", remedy="Write name=css or name=css@attribute, as in 'price=.price'.", field="field"
+                f"{text!r} is not a field.",
+                remedy="Write name=css or name=css@attribute, as in 'price=.price'.",
+                field="field",
             )
         return cls(name, css, attr or None)
 
@@ -92,13 +94,19 @@ class Spec:
             value = getattr(self, name)
             if value is not None and not (low <= value <= high):
                 raise InvalidInput(
-                    f"{name} is {value}, which is not between {low} and {high}.", field=name, remedy="Choose a value in that range."
+                    f"{name} is {value}, which is not between {low} and {high}.",
+                    field=name,
+                    remedy="Choose a value in that range.",
                 )
         if self.text not in TEXT_MODES:
-            raise InvalidInput(f"text is {self.text!r}.", field="text", remedy=f"Choose one of {', '.join(TEXT_MODES)}.")
+            raise InvalidInput(
+                f"text is {self.text!r}.", field="text", remedy=f"Choose one of {', '.join(TEXT_MODES)}."
+            )
         if self.strategy not in STRATEGIES:
             raise InvalidInput(
-                f"There is no strategy {self.strategy!r}.", field="strategy", remedy=f"Choose one of {', '.join(STRATEGIES)}."
+                f"There is no strategy {self.strategy!r}.",
+                field="strategy",
+                remedy=f"Choose one of {', '.join(STRATEGIES)}.",
             )
         if len({wanted.name for wanted in self.fields}) < len(self.fields):
             raise InvalidInput("Two fields have the same name.", field="fields", remedy="Give each its own.")
@@ -107,7 +115,9 @@ class Spec:
                 ip_network(network, strict=False)
             except ValueError:
                 raise InvalidInput(
-                    f"{network!r} is not a network.", field="allow_networks", remedy="Write it like 10.0.0.0/8 or ::1/128."
+                    f"{network!r} is not a network.",
+                    field="allow_networks",
+                    remedy="Write it like 10.0.0.0/8 or ::1/128.",
                 ) from None
 
     def to_json(self) -> dict[str, Any]:

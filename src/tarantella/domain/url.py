@@ -106,7 +106,9 @@ def start_url(text: str) -> Url:
     """A start address as a person types it: `example.com` means https."""
     text = text.strip()
     if not text:
-        raise Unfetchable("malformed", "An empty address can't be fetched.", remedy="Give one like https://example.com/.")
+        raise Unfetchable(
+            "malformed", "An empty address can't be fetched.", remedy="Give one like https://example.com/."
+        )
     if _CONTROL.search(text):
         raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
     if not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text)):

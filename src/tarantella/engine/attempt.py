@@ -248,7 +248,7 @@ def _failed(
     failure = visit.failure
     assert failure is not None
     excused = failure is Failure.RATE_LIMITED and lane.excuses(began)
-    events = _host_learns(lane, visit, tools, began)
+    events = _host_learns(lane, visit, tools)
     retry_after = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
     situation = Situation(
         failure=failure,
@@ -306,7 +306,7 @@ def _again(
     )
 
 
-def _host_learns(lane: OwnedLane, visit: Visit, tools: Tools, began: float) -> tuple[Event, ...]:
+def _host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ...]:
     """What the failure says of the host: too fast, ill, or asking for a pause."""
     failure = visit.failure
     assert failure is not None

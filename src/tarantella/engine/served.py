@@ -10,8 +10,8 @@ from tarantella.domain.scope import Scope
 from tarantella.domain.url import resolve
 from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Wants
-from tarantella.fetchers.contract import Options
 from tarantella.fetchers import default_user_agent
+from tarantella.fetchers.contract import Options
 from tarantella.store.runs import Run
 
 WEIGHTS = (8.0, 4.0, 2.0, 1.0)  # by priority: how many turns a run gets where others stand too

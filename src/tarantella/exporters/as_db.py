@@ -41,9 +41,7 @@ def _fill(database: sqlite3.Connection, columns: Mapping[str, str], rows: Iterab
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")
-    database.execute(
-        f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}' for name, kind in columns.items())})"
-    )
+    database.execute(f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}' for name, kind in columns.items())})")
     places = ", ".join("?" * len(columns))
     count = database.executemany(f"INSERT INTO records VALUES ({places})", rows).rowcount
     database.execute("COMMIT")

@@ -85,9 +85,7 @@ def _write(exporter: Exporter, records: Iterable[Record], fields: Sequence[str] 
     return exporter.write(records, fields, out)
 
 
-def _stream(
-    exporter: Exporter, records: Iterable[Record], fields: Sequence[str] | None, out: BinaryIO
-) -> ExportResult:
+def _stream(exporter: Exporter, records: Iterable[Record], fields: Sequence[str] | None, out: BinaryIO) -> ExportResult:
     counted = _Counted(out)
     count = _write(exporter, records, fields, counted)
     out.flush()

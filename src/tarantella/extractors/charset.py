@@ -32,11 +32,7 @@ def parse_html(body: bytes, charset: str | None) -> turbohtml.Document:
     if document.encoding_confidence == "certain" or document.encoding == "UTF-8":
         return document
     guess = known(_guess(body))
-    return (
-        document
-        if guess in (None, "windows-1252")
-        else turbohtml.parse(body, encoding=guess, positions=False)
-    )
+    return document if guess in (None, "windows-1252") else turbohtml.parse(body, encoding=guess, positions=False)
 
 
 def decode(body: bytes, charset: str | None) -> str:

@@ -166,8 +166,7 @@ def _with_fields(
 ) -> dict[str, Any]:
     if wants.fields:
         record["fields"] = {
-            field.name: fields.select(tree, field, base_url) if tree is not None else None
-            for field in wants.fields
+            field.name: fields.select(tree, field, base_url) if tree is not None else None for field in wants.fields
         }
     return record
 

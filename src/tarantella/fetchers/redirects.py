@@ -32,9 +32,7 @@ class Trail:
         target = _target(url, location)
         self.hops += 1
         if self.hops > self._limit:
-            raise FetchError(
-                Failure.BAD_RESPONSE, "too_many_redirects", f"More than {self._limit} redirects in a row."
-            )
+            raise FetchError(Failure.BAD_RESPONSE, "too_many_redirects", f"More than {self._limit} redirects in a row.")
         self.cookies.take(url, answer.cookies, time())
         if not self._note(target):
             raise FetchError(

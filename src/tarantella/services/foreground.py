@@ -51,7 +51,13 @@ class Interrupt:
 
 
 async def work_on(
-    app: App, run_id: str, prepare: Prepare, *, engines: int, watch: Watch | None = None, interrupt: Interrupt | None = None
+    app: App,
+    run_id: str,
+    prepare: Prepare,
+    *,
+    engines: int,
+    watch: Watch | None = None,
+    interrupt: Interrupt | None = None,
 ) -> Run:
     """Become the keeper of a run, drain it with this process and its helpers, and give its last state."""
     tools = app.make_tools()
@@ -130,5 +136,3 @@ async def _end(child: asyncio.subprocess.Process) -> None:
         with suppress(ProcessLookupError):
             child.kill()
         await child.wait()
-
-

@@ -36,7 +36,11 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
     """The asynchronous way in, for an application that bootstrap opens."""
 
     async def scrape_async(
-        urls: str | Sequence[str], *, data_dir: str | Path | None = None, fields: dict[str, str] | None = None, **options: Any
+        urls: str | Sequence[str],
+        *,
+        data_dir: str | Path | None = None,
+        fields: dict[str, str] | None = None,
+        **options: Any,
     ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
 
@@ -70,7 +74,7 @@ def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Ca
             stop.set_result(_canceller())
             async with aclosing(scrape_async(urls, **options)) as records_found:
                 async for record in records_found:
-                    while not _put(found, record):
+                    while not _put(found, record):  # noqa: ASYNC110 - the reader is in another thread
                         await asyncio.sleep(POLL_SECONDS)
 
         def work() -> None:
@@ -144,7 +148,8 @@ async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[
         while True:
             over = work.done()
             found = await app.database.read(partial(records.after, run_id=run_id, last=last))
-            for last, record in found:
+            for number, record in found:
+                last = number
                 yield record
             if over and not found:
                 break
@@ -152,7 +157,9 @@ async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[
                 await asyncio.wait({work}, timeout=POLL_SECONDS)
         run = work.result()
         if run.counts.total and not run.counts.done:
-            raise ScrapeFailed(f"Nothing could be scraped: {run.failure_code}: {run.error_message}.", remedy=f"The run is {run.id}.")
+            raise ScrapeFailed(
+                f"Nothing could be scraped: {run.failure_code}: {run.error_message}.", remedy=f"The run is {run.id}."
+            )
     finally:
         interrupt.set()
         await asyncio.gather(work, return_exceptions=True)

@@ -73,7 +73,13 @@ async def troubles(app: App, run_id: str) -> list[dict[str, Any]]:
 
 
 async def page_list(
-    app: App, run_id: str, *, state: PageState | None = None, reason: str | None = None, after: int = 0, limit: int = 100
+    app: App,
+    run_id: str,
+    *,
+    state: PageState | None = None,
+    reason: str | None = None,
+    after: int = 0,
+    limit: int = 100,
 ) -> list[dict[str, Any]]:
     return await app.database.read(
         partial(pages.listed, run_id=run_id, state=state, reason=reason, after=after, limit=limit)
@@ -149,7 +155,8 @@ def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:
     """All records of a run in order, read in slices."""
     last = 0
     while found := app.database.read_now(partial(records.after, run_id=run_id, last=last)):
-        for last, data in found:
+        for number, data in found:
+            last = number
             yield data
 
 

@@ -23,14 +23,18 @@ PAGES_AT_ONCE = 5_000
 MOST_ROOTS = 1_000
 
 
-async def submit(app: App, spec: Spec, urls: Iterable[str], *, run_id: str | None = None, keeper: str | None = None) -> str:
+async def submit(
+    app: App, spec: Spec, urls: Iterable[str], *, run_id: str | None = None, keeper: str | None = None
+) -> str:
     """Store a new run durably and give its id."""
     run_id = run_id or new_id()
     Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     links = _links(urls)
     first = list(islice(links, PAGES_AT_ONCE))
     if not first:
-        raise InvalidInput("There is no address to start from.", remedy="Give one like https://example.com/.", field="urls")
+        raise InvalidInput(
+            "There is no address to start from.", remedy="Give one like https://example.com/.", field="urls"
+        )
     roots = [link.url for link in first[:MOST_ROOTS]]
     if spec.secrets != Secrets():
         hosts = tuple(dict.fromkeys(link.lane for link in first[:MOST_ROOTS]))

@@ -9,9 +9,7 @@ DANCE = Section(
     name="The Dance",
     motto="Steps, shoes and the people who wear both out.",
     desk="the dancing desk",
-    desk_note=(
-        "Two chairs, no table: the desk was pushed to the wall to make room, and nobody has pulled it back."
-    ),
+    desk_note=("Two chairs, no table: the desk was pushed to the wall to make room, and nobody has pulled it back."),
     stories=(
         Story(
             "The Step That Begins on the Left Foot",

@@ -9,9 +9,7 @@ MUSIC = Section(
     name="The Music",
     motto="Six beats to the bar, and a seventh for the neighbours.",
     desk="the bandstand desk",
-    desk_note=(
-        "It is open to the weather on all sides and has a good roof, which is more than most desks can say."
-    ),
+    desk_note=("It is open to the weather on all sides and has a good roof, which is more than most desks can say."),
     stories=(
         Story(
             "A Tambourine Is a Small Weather",

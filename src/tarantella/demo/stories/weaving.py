@@ -9,9 +9,7 @@ WEAVING = Section(
     name="The Loom",
     motto="What is crossed, what is counted, and what comes undone.",
     desk="the loom room",
-    desk_note=(
-        "It writes one line at a time, from left to right and then back again, and never loses its place."
-    ),
+    desk_note=("It writes one line at a time, from left to right and then back again, and never loses its place."),
     stories=(
         Story(
             "Sea Silk, Very Nearly",
