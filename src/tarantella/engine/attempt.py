@@ -127,6 +127,10 @@ async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun,
         return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
     if rules is not lane.rules:
         lane.rules = rules
+        if rules.clamped(run.user_agent):
+            log.warning(
+                "A site asks for a longer Crawl-delay than it gets", action="crawl_delay_clamped", host=lane.name
+            )
         lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
     if rules.allowed(url.href, run.user_agent):
         return None

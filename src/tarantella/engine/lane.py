@@ -146,7 +146,7 @@ class OwnedLane:
     def set_crawl_delay(self, seconds: float) -> None:
         self._crawl_delay = seconds
         self.delay = max(self._floor, seconds)
-        if seconds:
+        if self.delay:
             # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
             self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)
 

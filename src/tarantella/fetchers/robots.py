@@ -54,14 +54,16 @@ class RobotsUnreachable(Exception):
 class RobotsRules:
     """What one origin allows."""
 
-    __slots__ = ("_rules", "sitemaps")
+    __slots__ = ("_open", "_rules", "sitemaps")
 
     def __init__(self, text: str = "") -> None:
         self._rules = Protego.parse(text)
+        # Many files forbid nothing at all, however it is spelt; then there is nothing to look up for each page.
+        self._open = "dis" not in text.lower()
         self.sitemaps: tuple[str, ...] = tuple(self._rules.sitemaps)
 
     def allowed(self, href: str, user_agent: str) -> bool:
-        return self._rules.can_fetch(href, product(user_agent))
+        return self._open or self._rules.can_fetch(href, product(user_agent))
 
     def crawl_delay(self, user_agent: str) -> float:
         """The pause between two pages that the site asks for, as far as it gets it."""
