@@ -7,6 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from tarantella.cli import words
 from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
 from tarantella.domain.run import Counts, RunStatus
 from tarantella.services.export import Exported
@@ -34,6 +37,11 @@ ROBOTS = {
     "detail": None,
 }
 SUMMARY = Summary(ENDED, 10.0, 100, [NOT_FOUND, ROBOTS], Exported("jsonl", Path("data/exports/x.jsonl"), 90))
+
+
+@pytest.fixture(autouse=True)
+def _on_the_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(words, "program", lambda: "tarantella")
 
 
 def told(summary: Summary) -> str:

@@ -42,7 +42,7 @@ class Summary:
         return not self.run.is_over
 
     def command(self, words_: str, *rest: str) -> str:
-        return " ".join(["tarantella", words_, words.short_id(self.run.id), *rest]) + self.suffix
+        return " ".join([words.program(), words_, words.short_id(self.run.id), *rest]) + self.suffix
 
 
 def summary_lines(summary: Summary) -> Iterator[Text]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+import shutil
+import sys
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import ceil
 from pathlib import Path
 
@@ -134,3 +137,11 @@ def nearby(path: Path) -> str:
 def host_of(url: str) -> str:
     """`example.com:8080` of an address."""
     return _SCHEME.sub("", url).partition("/")[0].partition("?")[0].rpartition("@")[2]
+
+
+@lru_cache(maxsize=1)
+def program() -> str:
+    """How this program can be called again from here: by its name, or by where it was found."""
+    if shutil.which("tarantella") is not None:
+        return "tarantella"
+    return sys.argv[0] if Path(sys.argv[0]).name == "tarantella" else f"{sys.executable} -m tarantella"
