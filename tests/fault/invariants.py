@@ -173,7 +173,7 @@ def _pages(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
     for row in db.execute(twice, (run["id"],)):
         yield f"the page {row['fingerprint']} is there twice"
     rows = db.execute(
-        "SELECT p.id, p.url, p.state, p.reason, count(r.id) AS records, min(r.data) AS data, min(r.run_id) AS run_of_record "
+        "SELECT p.id, coalesce(p.asked_url, p.url) AS url, p.state, p.reason, count(r.id) AS records, min(r.data) AS data, min(r.run_id) AS run_of_record "
         "FROM pages AS p LEFT JOIN records AS r ON r.page_id = p.id WHERE p.run_id = ? GROUP BY p.id",
         (run["id"],),
     )

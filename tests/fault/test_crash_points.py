@@ -208,7 +208,7 @@ def test_commands_after_the_end_of_a_run_survive_their_own_death(tmp_path: Path,
             with tarantella(data_dir, *case.command) as child:
                 assert child.wait() == 0, child.errors
             [export] = (data_dir / "exports").iterdir()
-            exported = [json.loads(line)["url"] for line in export.read_text().splitlines()]
+            exported = [json.loads(line)["final_url"] for line in export.read_text().splitlines()]
             assert sorted(exported) == sorted(read_run(data_dir).done)
         else:
             asyncio.run(go_on(data_dir, url))

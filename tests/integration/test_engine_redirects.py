@@ -208,3 +208,13 @@ async def test_a_redirect_to_a_network_that_is_not_allowed_is_denied(app: App) -
         crawled = await crawl(app, site, f"/redirect?to={there}", allow_networks=("127.0.0.1/32",))
     assert list(crawled.states.values()) == ["failed(denied)"]
     assert [hit.hostname for hit in hits(site)] == ["127.0.0.1"]
+
+
+@awaited
+async def test_the_record_of_a_page_that_moved_tells_the_address_that_was_asked_for(app: App) -> None:
+    async with Site() as site:
+        there = site.url_for("/ok", "127.0.0.2")
+        crawled = await crawl(app, site, f"/redirect?to={there}")
+    [record] = crawled.records.values()
+    assert record["url"] == site.url_for(f"/redirect?to={there}")
+    assert record["final_url"] == there

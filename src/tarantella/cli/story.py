@@ -12,7 +12,7 @@ from tarantella.cli.reasons import in_words
 def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
     """Where it was found, every attempt, and what became of it."""
     page = found["page"]
-    yield words.clean(page["url"])
+    yield words.clean(page["asked_url"] or page["url"])
     yield f"  {_origin(page, found['found_on'])}"
     for attempt in found["attempts"]:
         yield f"  {_attempt(attempt)}"

@@ -190,7 +190,7 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
     assert extracted is not None
     return orjson.dumps(
         {
-            "url": page.url,
+            "url": page.asked_url or page.url,
             "final_url": visit.url,
             **extracted.data,
             "depth": page.depth,

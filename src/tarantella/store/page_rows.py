@@ -155,6 +155,7 @@ def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
         "UPDATE pages SET state = r.state, reason = r.reason, detail = r.detail, tries = tries + 1, "
         "charged = pages.charged + r.charged, strategy = coalesce(r.strategy, pages.strategy), "
         "next_at = coalesce(r.next_at, pages.next_at), url = coalesce(r.url, pages.url), lane = coalesce(r.lane, pages.lane), "
+        "asked_url = CASE WHEN r.url IS NULL THEN pages.asked_url ELSE coalesce(pages.asked_url, pages.url) END, "
         "hops = coalesce(r.hops, pages.hops), cookies = r.cookies, status = r.status, final_url = r.final_url, "
         "final_fingerprint = r.final_fingerprint "
         f"FROM {tx.dialect.rows('rows', _MOVED)} AS r WHERE pages.id = r.id",

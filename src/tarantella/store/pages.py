@@ -12,7 +12,8 @@ from tarantella.domain.page import Page, PageState
 from tarantella.store.tx import Tx, pack
 
 _KILLS = f"tries > 0 AND EXISTS (SELECT 1 FROM attempts WHERE page_id = pages.id AND attempts.detail = '{CRASH}')"
-_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies", _KILLS]
+_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies"]
+_TAKEN += ["asked_url", _KILLS]
 
 
 def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float) -> list[Page]:
@@ -41,9 +42,10 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
             hops,
             bool(start),
             _cookies(cookies),
+            asked,
             bool(kills),
         )
-        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies, kills in rows
+        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies, asked, kills in rows
     ]
 
 

@@ -96,6 +96,7 @@ pages = Table(
     Column("hops", Integer, nullable=False, server_default=text("0")),
     Column("is_start", Integer, nullable=False, server_default=text("0")),
     Column("cookies", Text),
+    Column("asked_url", Text),  # the address as it was found, once a redirect has led the page to another host
     Column("found_on", BigInteger),
     Column("status", Integer),
     Column("final_url", Text),

@@ -65,6 +65,7 @@ def upgrade() -> None:
         sa.Column("hops", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("is_start", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("cookies", sa.Text(), nullable=True),
+        sa.Column("asked_url", sa.Text(), nullable=True),
         sa.Column("found_on", sa.BigInteger(), nullable=True),
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("final_url", sa.Text(), nullable=True),
