@@ -1,5 +1,5 @@
 # ./setup does the work; this file only gives its commands the names that people try first.
-# Arguments: make demo ARGS="--pages 50"
+# Arguments: make test ARGS="tests/unit -x"
 .PHONY: help setup demo test check bench clean
 
 help:
