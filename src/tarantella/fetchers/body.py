@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from io import BytesIO
 from typing import NoReturn
@@ -26,6 +27,8 @@ async def read_whole(answer: Response, options: Options, encoding: str | None) -
     if length is not None:
         if length > options.max_body:
             _too_large("body", options.max_body)
+        # Answers that came together are read together: each wake-up of the client's thread costs more than a body.
+        await asyncio.sleep(0)
         body = bytes(await answer.bytes())
     else:
         # Nothing was announced, or the client decompresses as it reads and has dropped what was:
