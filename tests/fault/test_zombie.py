@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -50,6 +51,23 @@ def contents(data_dir: Path) -> dict[str, list[tuple[object, ...]]]:
         return {table: [tuple(row) for row in db.execute(f"SELECT * FROM {table} ORDER BY 1, 2")] for table in TABLES}
 
 
+def freeze(data_dir: Path, child: Child) -> None:
+    """Stop the process between two transactions: one that sleeps with the write lock in its hand stops everybody."""
+
+    def stopped_without_the_lock() -> bool:
+        child.signal(signal.SIGSTOP)
+        with closing(sqlite3.connect(data_dir / "tarantella.db", isolation_level=None, timeout=0.5)) as db:
+            try:
+                db.execute("BEGIN IMMEDIATE")
+                db.execute("ROLLBACK")
+            except sqlite3.OperationalError:
+                child.signal(signal.SIGCONT)
+                return False
+        return True
+
+    until(stopped_without_the_lock, 30, "it always holds the lock")
+
+
 def works(data_dir: Path, child: Child) -> bool:
     """Whether it owns a lane and something of it is in flight."""
     owns = (
@@ -82,7 +100,7 @@ def test_a_helper_that_wakes_after_its_death_changes_nothing(site: SiteProcess, 
         run_id = keeper.until_it_tells("run")["id"]
         with driver(data_dir, "engine", run_id) as helper:
             until(lambda: works(data_dir, helper), 30, "the helper does not work")
-            helper.signal(signal.SIGSTOP)
+            freeze(data_dir, helper)
             assert keeper.wait() == 0, keeper.errors
             assert is_thought_dead(data_dir, helper)
             run = read_run(data_dir)
@@ -95,7 +113,7 @@ def test_a_keeper_that_wakes_after_another_command_took_over_changes_nothing(sit
         run_id = keeper.until_it_tells("run")["id"]
         with driver(data_dir, "engine", run_id) as helper:
             until(lambda: works(data_dir, helper) and works(data_dir, keeper), 30, "they don't share the work")
-            keeper.signal(signal.SIGSTOP)
+            freeze(data_dir, keeper)
             with driver(data_dir, "resume", run_id) as hasty:
                 assert hasty.wait() == 1
                 assert "Another command is working on this run" in hasty.errors
