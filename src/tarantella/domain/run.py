@@ -47,7 +47,6 @@ RUN_TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
     _S.CANCELLED: frozenset({_S.QUEUED}),
 }
 TERMINAL = frozenset({_S.COMPLETED, _S.PARTIAL, _S.FAILED, _S.CANCELLED})
-LIVE = frozenset(RunStatus) - TERMINAL
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from ipaddress import ip_network
 from typing import Any, Self
 
@@ -144,9 +144,6 @@ class Spec:
                 secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("hosts", ()))
             )
         return cls(**values)
-
-    def without_secrets(self) -> Self:
-        return replace(self, secrets=Secrets())
 
 
 _BOUNDS: tuple[tuple[str, float, float], ...] = (

@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from threading import Thread
 
 from tarantella.fetchers.addresses import Address
-from tarantella.fetchers.shared import Flights, Memory
+from tarantella.fetchers.answers import Flights, Memory
 
 Lookup = Callable[[str], Sequence[str]]
 

@@ -11,10 +11,10 @@ from protego import Protego
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url, resolve
+from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.body import StartRequest
 from tarantella.fetchers.contract import Fetcher, FetchError, Options, Response
 from tarantella.fetchers.retry_after import parse_retry_after
-from tarantella.fetchers.shared import Flights, Memory
 
 MAX_BYTES = 500 * 1024
 MAX_REDIRECTS = 5
