@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -21,9 +22,11 @@ def prepare(path: Path) -> None:
     """Create the database or bring it up to date; refuse one that a newer version wrote."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if path.exists() and _version(path) == HEAD:
-            return
-        _upgrade(path)
+        with (path.parent / "schema.lock").open("a") as lock:
+            # Two first starts at the same moment: SQLite itself refuses the second while the first changes the journal.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not path.exists() or _version(path) != HEAD:
+                _upgrade(path)
     except (OSError, sqlite3.Error) as error:
         raise StoreBroken(f"{path} can't be used: {error}.", remedy="Choose another folder with --data-dir.") from error
 
@@ -53,7 +56,6 @@ def _upgrade(path: Path) -> None:
     path.touch(mode=0o600, exist_ok=True)
     engine = create_engine("sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        # Two first starts at the same moment: the second waits here, and then finds nothing to do.
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         if connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar():
             _migrate(connection)
