@@ -14,7 +14,6 @@ import pytest
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import resolve
 from tarantella.fetchers import FETCHERS, default_user_agent
-from tarantella.fetchers.body import StartRequest
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
@@ -72,7 +71,7 @@ def ok(body: bytes = b"ok", headers: Iterable[tuple[str, str]] = ()) -> Reply:
     return Reply(200, body, headers=tuple(headers))
 
 
-def test_a_page_comes_with_its_body_and_the_headers_that_matter() -> None:
+def test_a_page_comes_with_its_body_and_its_headers() -> None:
     async def story(the: Setting) -> None:
         headers = [
             ("ETag", '"1"'),
@@ -88,11 +87,15 @@ def test_a_page_comes_with_its_body_and_the_headers_that_matter() -> None:
             200,
             b"<p>hello</p>",
         )
-        assert response.headers == {
+        told = {name: response.headers[name] for name in ("content-type", "etag", "link", "x-other")}
+        assert told == {
             "content-type": "text/html; charset=utf-8",
             "etag": '"1"',
             "link": "<a>, <b>",
+            "x-other": "no",
         }
+        assert {*told, "set-cookie"} <= set(response.headers) and len(response.headers) == len(set(response.headers))
+        assert "retry-after" not in response.headers and response.headers.get("retry-after", "never") == "never"
         assert (response.content_type, response.hops, response.redirect_to) == ("text/html", 0, None)
 
     tell(story)
@@ -277,7 +280,7 @@ def test_headers_go_to_trusted_hosts_only() -> None:
 def test_a_page_that_came_over_from_another_host_gets_no_credentials_in_the_clear() -> None:
     async def story(the: Setting) -> None:
         the.answer("/page", ok())
-        await the.fetcher.fetch(replace(the.request("/page", with_secrets("127.0.0.1")), hops=1))
+        await the.fetcher.fetch(the.request("/page", with_secrets("127.0.0.1"))._replace(hops=1))
         assert the.received[0].header("authorization") == ""
 
     tell(story)
@@ -297,7 +300,7 @@ def test_cookies_are_sent_where_they_belong() -> None:
         await the.get("/shop/x", options)
         await the.get("/", options)
         await the.get("/", options, host="127.0.0.2")
-        await the.fetcher.fetch(replace(the.request("/"), cookies={"chain": "4"}))
+        await the.fetcher.fetch(the.request("/")._replace(cookies={"chain": "4"}))
         sent = [request.header("cookie") for request in the.received]
         assert sent == ["own=0; a=1", "own=0", "c=3", "chain=4"]
 
@@ -398,9 +401,9 @@ def test_the_beginning_of_a_body_can_be_asked_for(encoding: str) -> None:
         body = text if encoding == "identity" else gzip.compress(text)
         the.answer("/page", ok(body, [("Content-Encoding", encoding)]))
         plain = the.request("/page", replace(OPTIONS, max_body=10))
-        start = StartRequest(plain.url, plain.options, cut=1000)
+        start = Request(plain.url, plain.options, cut=1000)
         assert (await the.fetcher.fetch(start)).body == text[:1000]
-        assert (await the.fetcher.fetch(replace(start, cut=1_000_000))).body == text
+        assert (await the.fetcher.fetch(start._replace(cut=1_000_000))).body == text
 
     tell(story)
 

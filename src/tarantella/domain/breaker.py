@@ -34,7 +34,7 @@ class Breaker:
     failed_probes: int = 0
 
     def after_success(self) -> Breaker:
-        return self if self == CLOSED else CLOSED
+        return CLOSED
 
     def after_failure(self, now: float) -> Breaker:
         """One more failure that says the host is ill."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 # Below this, an answer is quick whatever the host's best was.
 QUICK = 0.25
@@ -11,8 +11,7 @@ SMOOTHING = 0.1
 EASE_OFF = 0.7
 
 
-@dataclass(frozen=True, slots=True)
-class Throttle:
+class Throttle(NamedTuple):
     """Starts with one slot, adds one with every quick answer, gives some back when answers become slow."""
 
     limit: int
@@ -32,7 +31,7 @@ class Throttle:
 
     def after_trouble(self) -> Throttle:
         """An error is never a reason to go faster."""
-        return replace(self, slots=max(1.0, self.slots * EASE_OFF))
+        return self._replace(slots=max(1.0, self.slots * EASE_OFF))
 
     def limited_to(self, limit: int) -> Throttle:
-        return self if limit == self.limit else replace(self, limit=limit, slots=min(self.slots, float(limit)))
+        return self if limit == self.limit else self._replace(limit=limit, slots=min(self.slots, float(limit)))

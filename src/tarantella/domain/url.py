@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
+from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 import ada_url
@@ -38,8 +39,7 @@ _ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-@dataclass(frozen=True, slots=True)
-class Url:
+class Url(NamedTuple):
     """An address that can be fetched: without fragment, without credentials."""
 
     href: str
@@ -59,12 +59,17 @@ class Url:
 
 def stored(href: str) -> Url:
     """An address that `resolve` gave before: its parts can be read off without parsing it again."""
-    scheme, _, rest = href.partition("://")
-    authority = rest.partition("/")[0]
+    path_starts = href.find("/", len("https://"))
+    return Url(href, *_read_origin(href if path_starts < 0 else href[:path_starts]))
+
+
+@lru_cache(maxsize=4_096)
+def _read_origin(origin: str) -> tuple[str, str, int]:
+    scheme, _, authority = origin.partition("://")
     host, colon, port = authority.rpartition(":")
     if not colon or authority.endswith("]"):
-        return Url(href, scheme, authority, 443 if scheme == "https" else 80)
-    return Url(href, scheme, host, int(port))
+        return scheme, authority, 443 if scheme == "https" else 80
+    return scheme, host, int(port)
 
 
 class Unfetchable(InvalidInput):

@@ -72,32 +72,41 @@ class Tools:
 
 async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
     """Try one page once, and say what should become of it. A page's trouble is an outcome, never an exception."""
-    began_at, began = tools.clock.wall(), tools.clock.monotonic()
+    clock = tools.clock
+    began_at, began = clock.wall(), clock.monotonic()
     try:
-        return await _attempt(page, lane, run, tools)
+        url = stored(page.url)
+        if run.spec.obey_robots and not _known_to_be_allowed(url, lane, run, tools):
+            if (refusal := await _robots_refusal(page, url, lane, run, tools)) is not None:
+                return refusal
+            began_at, began = clock.wall(), clock.monotonic()
+        visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
+        request = Request(url, run.options, page.hops, page.cookies)
+        visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
+        elapsed = clock.monotonic() - began
+        tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
+        if visit.failure is not None:
+            return _failed(page, lane, run, tools, visit, tried, began)
+        return _answered(page, lane, run, tools, visit, tried, elapsed)
     except (HostMustWait, asyncio.CancelledError):
         raise
     except Exception as error:
         log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))
         visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
-        elapsed = tools.clock.monotonic() - began
-        return _failed(
-            page, lane, run, tools, visit, Attempt(page.strategy, began_at, round(elapsed * 1000), ""), began
-        )
-
-
-async def _attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
-    url = stored(page.url)
-    if run.spec.obey_robots and (refusal := await _robots_refusal(page, url, lane, run, tools)):
-        return refusal
-    visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
-    request = Request(url, run.options, page.hops, page.cookies)
-    began_at, began = tools.clock.wall(), tools.clock.monotonic()
-    visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
-    elapsed = tools.clock.monotonic() - began
-    tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
-    if visit.failure is not None:
+        tried = Attempt(page.strategy, began_at, round((clock.monotonic() - began) * 1000), "")
         return _failed(page, lane, run, tools, visit, tried, began)
+
+
+def _known_to_be_allowed(url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> bool:
+    """Whether robots.txt was read before and has nothing to say against this page: that is so for nearly every page."""
+    rules = tools.robots.known(url)
+    return rules is not None and rules is lane.rules and rules.allowed(url.href, run.user_agent)
+
+
+def _answered(
+    page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, visit: Visit, tried: Attempt, elapsed: float
+) -> Outcome:
+    """The site gave what was asked for: is it a page of this run?"""
     lane_was = lane.breaker.state
     lane.succeeded(elapsed)
     events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from tarantella.domain.page import PageState
@@ -31,16 +31,24 @@ class Counters:
         """Add what one settle stored."""
         self._add("tarantella_settles_total", 1)
         self._add("tarantella_lost_pages_total", settled.lost)
-        self._add("tarantella_records_total", sum(len(outcome.records) for outcome in settled.outcomes))
-        ended = Counter((o.state, o.reason) for o in settled.outcomes if o.state is not PageState.PENDING)
-        for (state, reason), pages in ended.items():
-            self._add("tarantella_pages_total", pages, ("state", state), ("reason", reason or ""))
-        tried = [outcome.attempt for outcome in settled.outcomes if outcome.attempt is not None]
-        self._add("tarantella_response_bytes_total", sum(attempt.bytes for attempt in tried))
-        for strategy, requests in Counter(attempt.strategy for attempt in tried).items():
-            self._add("tarantella_requests_total", requests, ("strategy", strategy))
-        for failure, failures in Counter(a.failure for a in tried if a.failure is not None).items():
-            self._add("tarantella_failures_total", failures, ("code", failure))
+        records = size = 0
+        alike: defaultdict[tuple[PageState, str | None, str | None, str | None], int] = defaultdict(int)
+        for outcome in settled.outcomes:
+            records += len(outcome.records)
+            strategy = failure = None
+            if (attempt := outcome.attempt) is not None:
+                strategy, failure = attempt.strategy, attempt.failure
+                size += attempt.bytes
+            alike[outcome.state, outcome.reason, strategy, failure] += 1
+        self._add("tarantella_records_total", records)
+        self._add("tarantella_response_bytes_total", size)
+        for (state, reason, strategy, failure), pages in alike.items():
+            if state is not PageState.PENDING:
+                self._add("tarantella_pages_total", pages, ("state", state), ("reason", reason or ""))
+            if strategy is not None:
+                self._add("tarantella_requests_total", pages, ("strategy", strategy))
+            if failure is not None:
+                self._add("tarantella_failures_total", pages, ("code", failure))
 
     def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
         self._counts[name, labels] += amount

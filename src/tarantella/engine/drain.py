@@ -9,7 +9,6 @@ from functools import partial
 import structlog
 
 from tarantella.domain.errors import StoreError
-from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page
 from tarantella.engine.attempt import HostMustWait, Tools, attempt
 from tarantella.engine.holdings import BATCH, Holdings
@@ -130,9 +129,8 @@ class Drain:
 
     def _next(self, lane: OwnedLane) -> Page | None:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
-        if self._stopping or lane.releasing or not lane.queued or self._settler.is_full:
-            return None
-        if not self._may_dial():
+        queued = lane.queued
+        if not queued or lane.releasing or self._stopping or self._settler.is_full or not self._may_dial():
             return None
         wait = lane.wait_time()
         if wait:
@@ -145,7 +143,7 @@ class Drain:
         else:
             lane.start()
             self._held.runs[page.run_id].busy += 1
-            if lane.queued < LOW_WATER:
+            if queued <= LOW_WATER:
                 self._read_ahead(lane)
         return page
 
@@ -157,15 +155,17 @@ class Drain:
             self._held.tasks[this] = page
             run = self._held.runs[page.run_id]
             try:
-                outcome = await self._attempt(page, lane, run)
+                self._settler.put(await attempt(page, lane, run, self._tools), durable=run.spec.durable)
+            except HostMustWait as wait:
+                lane.wait(wait.seconds)
+                lane.put_back(page)
+                self._settler.poke()
             except asyncio.CancelledError:
                 lane.held.discard(page.id)
                 raise
             finally:
                 lane.end()
                 run.busy -= 1
-            if outcome is not None:
-                self._settler.put(outcome, durable=run.spec.durable)
             # Whoever else has an answer goes first, so that the next requests leave together: waking the client's
             # thread for each of them costs more than the request.
             await asyncio.sleep(0)
@@ -186,12 +186,3 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
-
-    async def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Outcome | None:
-        try:
-            return await attempt(page, lane, run, self._tools)
-        except HostMustWait as wait:
-            lane.wait(wait.seconds)
-            lane.put_back(page)
-            self._settler.poke()
-            return None

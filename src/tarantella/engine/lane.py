@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.breaker import CLOSED, Breaker, BreakerState
 from tarantella.domain.failure import Failure, trips_breaker
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
@@ -32,7 +32,7 @@ class OwnedLane:
     def __init__(self, lane: Lane, clock: Clock) -> None:
         self.name = lane.name
         self.clock = clock
-        self.breaker: Breaker = lane.breaker
+        self.breaker: Breaker = CLOSED if lane.breaker == CLOSED else lane.breaker
         self.throttle = Throttle(limit=1)
         self.tasting = lane.unclean_deaths >= 2
         self.active = 0
@@ -152,21 +152,21 @@ class OwnedLane:
 
     def wait_time(self) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
-        now = self.clock.monotonic()
-        wait = max(self._waits_until - now, self._next_dial - now, 0.0)
-        if self.breaker.state is BreakerState.OPEN:
-            wait = max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
+        wait = max(self._waits_until, self._next_dial) - self.clock.monotonic()
+        if self.breaker is not CLOSED:
+            if self.breaker.state is BreakerState.OPEN:
+                wait = max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
+            elif self.breaker.state is BreakerState.HALF_OPEN and self.active:
+                wait = max(wait, FOREVER)  # one probe at a time
         if wait > 0:
             return wait
-        if self.breaker.state is not BreakerState.CLOSED and self.active:
-            return FOREVER  # one probe at a time
         return FOREVER if self.active >= int(self.throttle.slots) else 0.0
 
     def start(self) -> None:
         """A request begins."""
         self.active += 1
         self.idle_since = None
-        if self.breaker.state is BreakerState.OPEN:
+        if self.breaker is not CLOSED and self.breaker.state is BreakerState.OPEN:
             self._set_breaker(self.breaker.probing(self.clock.wall()))
         if self.delay:
             self._next_dial = self.clock.monotonic() + self.delay
@@ -178,7 +178,8 @@ class OwnedLane:
 
     def succeeded(self, latency: float) -> None:
         self.throttle = self.throttle.after_success(latency)
-        self._set_breaker(self.breaker.after_success())
+        if self.breaker is not CLOSED:
+            self._set_breaker(self.breaker.after_success())
 
     def answered(self) -> None:
         """The host lives, though it did not give a page."""

@@ -24,6 +24,7 @@ class ServedRun:
         self.run = run
         self.id = run.id
         self.spec = run.spec
+        self.user_agent = run.spec.user_agent or default_user_agent()
         self.wants = Wants.of(run.spec)
         self.weight = WEIGHTS[run.spec.priority]
         self.slots = 0
@@ -34,10 +35,6 @@ class ServedRun:
         self._roots = run.roots
         self.links = LinkFilter(self._scope(), run.spec.depth)
         self.options = self._options()
-
-    @property
-    def user_agent(self) -> str:
-        return self.spec.user_agent or default_user_agent()
 
     @property
     def may_start(self) -> bool:

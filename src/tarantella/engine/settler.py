@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
@@ -59,6 +60,7 @@ class Settler:
         self._settled = settled
         self._waiting: list[Outcome] = []
         self._settling: list[Outcome] = []
+        self._weights: deque[int] = deque()  # in bytes, of what waits and of what is being settled
         self._weight = 0
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
@@ -80,8 +82,10 @@ class Settler:
         return SILENT if self._clock.monotonic() - self._settling_since > LONGEST_SETTLE else None
 
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
+        weight = outcome.weight
         self._waiting.append(outcome)
-        self._weight += outcome.weight
+        self._weights.append(weight)
+        self._weight += weight
         self._durable = self._durable or durable
         self._idle.clear()
         self._wake.set()
@@ -109,7 +113,7 @@ class Settler:
                 batch = self._settling = self._next_batch()
                 await self._settle(batch, list(self._news()))
                 self._settling = []
-                self._weight -= sum(o.weight for o in batch)
+                self._weight -= sum(self._weights.popleft() for _ in batch)
             if rest := list(self._news()):
                 await self._settle([], rest)
             if not self._waiting:

@@ -80,11 +80,11 @@ async def serve_tastings(visitor: Visitor, reader: asyncio.StreamReader, write: 
 
 
 def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
-    options = {name: getattr(request.options, name) for name in _names(Options)}
+    options = {field.name: getattr(request.options, field.name) for field in fields(Options)}
     options["trusted_hosts"] = sorted(request.options.trusted_hosts)
     return orjson.dumps(
         {
-            "url": asdict(request.url),
+            "url": request.url._asdict(),
             "options": {
                 **options,
                 "headers": dict(request.options.headers),
@@ -113,10 +113,9 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
 def pack_visit(visit: Visit) -> bytes:
     data = {**visit._asdict(), "headers": dict(visit.headers)}
     if visit.redirect_to is not None:
-        data["redirect_to"] = asdict(visit.redirect_to)
+        data["redirect_to"] = visit.redirect_to._asdict()
     if visit.extracted is not None:
-        data["extracted"] = {name: getattr(visit.extracted, name) for name in _names(Extracted)}
-        data["extracted"]["hrefs"] = list(visit.extracted.hrefs)
+        data["extracted"] = {**visit.extracted._asdict(), "hrefs": list(visit.extracted.hrefs)}
     if visit.body is not None:
         data["body"] = base64.b64encode(visit.body).decode()
     return orjson.dumps(data)
@@ -133,7 +132,3 @@ def unpack_visit(line: bytes) -> Visit:
     if data["body"] is not None:
         data["body"] = base64.b64decode(data["body"])
     return Visit(**data)
-
-
-def _names(kind: Any) -> list[str]:
-    return [field.name for field in fields(kind)]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
-from tarantella.fetchers.contract import Fetcher, FetchError, Request
+from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
 
@@ -50,29 +50,40 @@ class DirectVisitor:
         except FetchError as error:
             final = error.detail in FINAL_DETAILS
             return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
-        headers = response.headers
-        seen: dict[str, Any] = {
-            "url": response.url,
-            "status": response.status,
-            "size": len(response.body),
-            "content_type": response.content_type,
-            "headers": headers,
-            "hops": response.hops,
-            "redirect_to": response.redirect_to,
-            "cookies": dict(response.cookies) if response.cookies else None,
-        }
-        if response.redirect_to is not None:
-            return Visit(**seen)
-        failure = classify_status(response.status, retry_after="retry-after" in headers)
-        if failure is not None:
-            return Visit(**seen, failure=failure, detail=f"HTTP {response.status}")
-        try:
-            extracted = extract(response.body, headers.get("content-type", ""), wants, response.url)
-        except NotADocument as error:
-            return Visit(**seen, not_a_document=str(error))
-        except ExtractionFailed as error:
-            return Visit(**seen, failure=Failure.UNKNOWN, detail=f"extraction: {error}")
-        return Visit(**seen, extracted=extracted, body=response.body if keep_body else None)
+        failure: Failure | None = None
+        detail: str | None = None
+        not_a_document: str | None = None
+        extracted: Extracted | None = None
+        if response.redirect_to is None:
+            failure = classify_status(response.status, retry_after=response.status == 503 and _asks_to_wait(response))
+            if failure is not None:
+                detail = f"HTTP {response.status}"
+            else:
+                try:
+                    extracted = extract(response.body, response.headers.get("content-type", ""), wants, response.url)
+                except NotADocument as error:
+                    not_a_document = str(error)
+                except ExtractionFailed as error:
+                    failure, detail = Failure.UNKNOWN, f"extraction: {error}"
+        return Visit(
+            response.url,
+            response.status,
+            len(response.body),
+            response.content_type,
+            response.headers,
+            response.hops,
+            response.redirect_to,
+            dict(response.cookies) if response.cookies else None,
+            failure,
+            detail,
+            not_a_document=not_a_document,
+            extracted=extracted,
+            body=response.body if keep_body and extracted is not None else None,
+        )
+
+
+def _asks_to_wait(response: Response) -> bool:
+    return "retry-after" in response.headers
 
 
 def _told(error: FetchError) -> str:

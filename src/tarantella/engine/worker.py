@@ -17,7 +17,6 @@ import structlog
 from tarantella import __version__
 from tarantella.domain.errors import StoreError, WorkerDead
 from tarantella.domain.outcome import Outcome
-from tarantella.domain.page import PageState
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.engine import process
 from tarantella.engine.attempt import Tools
@@ -203,12 +202,12 @@ class Worker:
 
     def _on_settled(self, batch: Sequence[Outcome], result: Settled) -> None:
         self.counters.count(result)
-        now = self._clock.wall()
+        now, owned = self._clock.wall(), self._held.lanes
         for outcome in batch:
-            lane = self._held.lanes.get(outcome.page.lane)
+            lane = owned.get(outcome.page.lane)
             if lane is not None:
                 lane.settled(outcome.page.id)
-                if outcome.state is PageState.PENDING and outcome.move is None and outcome.next_at is not None:
+                if outcome.next_at is not None and outcome.move is None:
                     self._drain.look_later(lane, max(0.0, outcome.next_at - now))
         if result.lost:
             # What they had found went with them; somebody must be able to find it again.

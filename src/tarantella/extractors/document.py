@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from typing import NamedTuple
 
 from tarantella.extractors import charset as charsets
 from tarantella.extractors.errors import NotADocument
@@ -19,8 +19,7 @@ class Kind(StrEnum):
     PDF = "pdf"
 
 
-@dataclass(frozen=True, slots=True)
-class MediaType:
+class MediaType(NamedTuple):
     """What a Content-Type header says; a document without a kind must be told by its bytes."""
 
     name: str
@@ -66,11 +65,11 @@ _SIGNATURES: tuple[tuple[bytes, str], ...] = (
 )
 _FIRST_BYTES = tuple(signature for signature, _ in _SIGNATURES)
 _LOOKED_AT = 1_024
+_HTML = Kind.HTML  # looking up a member of an enumeration takes as long as the comparison it is for
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """A response that can be read: what it is and, if that is known, in which charset."""
 
     kind: Kind
@@ -81,6 +80,9 @@ class Document:
 def identify(body: bytes, content_type: str) -> Document:
     """What this response is. Raises NotADocument for what holds nothing to read."""
     claimed = media_type(content_type)
+    if claimed.kind is _HTML and body.startswith(b"<") and body.find(b"\0", 0, _LOOKED_AT) < 0:
+        # Nearly every page is what it says, and begins like it.
+        return Document(_HTML, claimed.charset and _charset(b"", claimed.charset), body)
     head = body[:_LOOKED_AT]
     if head.startswith(b"%PDF-"):
         return Document(Kind.PDF, None, body)

@@ -10,7 +10,8 @@ from turbohtml import Document, Element, Namespace
 
 _WANTED = (
     'title, base[href], link[rel~="canonical" i][href], meta[name="description" i], meta[name="robots" i], '
-    'meta[property="og:title" i], meta[property="og:description" i], meta[http-equiv="content-language" i]'
+    'meta[property="og:title" i], meta[property="og:description" i], meta[http-equiv="content-language" i], '
+    'meta[http-equiv="refresh" i]'
 )
 
 
@@ -25,6 +26,7 @@ class Head:
     canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
+    refreshes: bool = False
 
     @classmethod
     def of(cls, html: Document) -> Self:
@@ -65,6 +67,8 @@ class Head:
             self._obey(content)
         elif about := meta.attr("property"):
             shared.setdefault(about.lower(), content)
+        elif (meta.attr("http-equiv") or "").lower() == "refresh":
+            self.refreshes = True
         else:
             self.language = self.language or content
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import isfinite
-from typing import Any, Self, cast
+from typing import Any, NamedTuple, Self, cast
 
 import turbohtml
 
@@ -38,8 +38,7 @@ class Wants:
         return cls(text=spec.text, fields=spec.fields)
 
 
-@dataclass(frozen=True, slots=True)
-class Extracted:
+class Extracted(NamedTuple):
     """What was in a page. `hrefs` are as written, each once; none where the page asks not to be followed."""
 
     data: dict[str, Any]
@@ -87,7 +86,7 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
         hrefs=hrefs if wants.links and not head.nofollow else (),
         base=head.base,
         canonical=fields.absolute(base_url(), head.canonical) if head.canonical else None,
-        meta_refresh=_refresh(html, page_url),
+        meta_refresh=_refresh(html, page_url) if head.refreshes else None,
         noindex=head.noindex,
     )
 

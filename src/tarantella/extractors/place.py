@@ -18,17 +18,33 @@ _PLAIN_RELATIVE = re.compile(rf"(?!.*%2[eE])(?:{_SEGMENT}/)*{_SEGMENT}/?{_QUERY}
 class Place:
     """The address that relative links are relative to, cut up into what their meaning can depend on."""
 
-    __slots__ = ("_home", "file", "folder", "here", "origin")
+    __slots__ = ("_cut", "_home", "here", "origin")
 
     def __init__(self, here: str) -> None:
         self.here = here
-        self.origin, self.folder, self.file = _cut(here)
+        path_starts = here.find("/", len("https://"))
+        self.origin = here if path_starts < 0 else here[:path_starts]
+        self._cut: tuple[str, str, str] | None = None
         self._home: tuple[Url, str, str] | None = None
 
     @classmethod
     def of(cls, page_url: str, base: str | None) -> Place:
         """The place of a page, moved by the address in its <base>, if that is one."""
         return cls(page_url if base is None else _moved(page_url, base))
+
+    @property
+    def folder(self) -> str:
+        return self._parts()[1]
+
+    @property
+    def file(self) -> str:
+        return self._parts()[2]
+
+    def _parts(self) -> tuple[str, str, str]:
+        # Not asked for on a page where nothing is new.
+        if self._cut is None:
+            self._cut = _cut(self.here)
+        return self._cut
 
     def depends_on(self, reference: str) -> str | None:
         """The part of this place that decides what a reference means, or None where it is all of it."""

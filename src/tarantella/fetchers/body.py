@@ -3,22 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from io import BytesIO
 from typing import NoReturn
 
 from wreq import Response
 
 from tarantella.domain.failure import Failure
-from tarantella.fetchers.contract import FetchError, Options, Request
+from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.encoding import decode
-
-
-@dataclass(frozen=True, slots=True)
-class StartRequest(Request):
-    """A request for the beginning of a body: what is longer is cut rather than refused."""
-
-    cut: int = 0
 
 
 async def read_whole(answer: Response, options: Options, encoding: str | None) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure
@@ -29,14 +30,14 @@ class Options:
     max_redirects: int = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """One page to fetch."""
 
     url: Url
     options: Options
     hops: int = 0
     cookies: Mapping[str, str] | None = None
+    cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
 
 
 class Response(NamedTuple):
@@ -52,7 +53,12 @@ class Response(NamedTuple):
 
     @property
     def content_type(self) -> str:
-        return self.headers.get("content-type", "").partition(";")[0].strip().lower()
+        return _media_type(self.headers.get("content-type", ""))
+
+
+@lru_cache(maxsize=512)
+def _media_type(header: str) -> str:
+    return header.partition(";")[0].strip().lower()
 
 
 class FetchError(Exception):

@@ -2,41 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from datetime import timedelta
 from time import monotonic
 
-from wreq import Client, HeaderMap
+from wreq import Client
 from wreq import Response as Answer
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
-from tarantella.fetchers.body import StartRequest, read_start, read_whole, release
+from tarantella.fetchers.body import read_start, read_whole, release
 from tarantella.fetchers.clients import MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import FetchError, Request, Response
 from tarantella.fetchers.cookies import matching
 from tarantella.fetchers.guard import Guard
+from tarantella.fetchers.headers import Headers
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.fetchers.redirects import STATUSES, Trail
 from tarantella.fetchers.translation import proxy_failure, translated
 
-# Copying every header of every page costs too much: these are the ones that somebody reads.
-KEPT_HEADERS = (
-    "content-type",
-    "content-encoding",
-    "content-language",
-    "last-modified",
-    "etag",
-    "server",
-    "retry-after",
-    "location",
-    "x-robots-tag",
-    "link",
-    "cf-mitigated",
-)
 # Of an error page only the beginning is of interest, and its size must not hide which error it was.
 ERROR_PAGE_BYTES = 256 * 1024
-# Time spent before the request is sent that is too short to be subtracted from the total.
-NEGLIGIBLE_SECONDS = 0.01
 
 
 class HttpFetcher:
@@ -67,55 +53,54 @@ class HttpFetcher:
         while True:
             answer = await self._ask(request, url, trail, began)
             status = answer.status.as_int()
-            headers = answer.headers
-            if status in STATUSES and (location := headers.get("location")) is not None:
+            headers = Headers(answer.headers)
+            if status in STATUSES and (location := answer.headers.get("location")) is not None:
                 trail = trail or Trail(request)
                 target = trail.step(url, bytes(location), answer)
                 await release(answer)
                 if target.host == url.host:
                     url = target
                     continue
-                return Response(url.href, status, _kept(headers), b"", trail.hops, redirect_to=target)
+                return Response(url.href, status, headers, b"", trail.hops, redirect_to=target)
             if status == 407 and options.proxy is not None:
                 raise proxy_failure("auth")
-            kept = _kept(headers)
-            encoding = kept.get("content-encoding")
-            if isinstance(request, StartRequest):
+            encoding = headers.get("content-encoding")
+            if request.cut is not None:
                 body = await read_start(answer, request.cut, encoding)
             elif status >= 400:
                 body = await read_start(answer, ERROR_PAGE_BYTES, encoding)
             else:
                 body = await read_whole(answer, options, encoding)
-            return Response(url.href, status, kept, body, request.hops if trail is None else trail.hops)
+            return Response(url.href, status, headers, body, request.hops if trail is None else trail.hops)
 
-    async def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Answer:
+    def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Awaitable[Answer]:
         """Send one request within what is left of the total time."""
         options = request.options
         trusted = url.host in options.trusted_hosts and not _downgraded(request, url)
         client = self._clients.ready(options, url, trusted=trusted)
-        if client is None:
-            left = _time_left(request, began)
-            client = await self._clients.prepare(options, url, trusted=trusted, within=left)
-        plain = trail is None and not options.cookies and not request.cookies
-        if plain and monotonic() - began < NEGLIGIBLE_SECONDS:
-            return await client.get(url.href)
-        return await self._ask_with_more(client, request, url, trail, began, trusted=trusted)
+        if client is None or trail is not None or options.cookies or request.cookies:
+            return self._ask_with_more(client, request, url, trail, began, trusted=trusted)
+        # Nearly every page: no time has passed yet, and the client has its own total.
+        return client.get(url.href)
 
     async def _ask_with_more(
-        self, client: Client, request: Request, url: Url, trail: Trail | None, began: float, *, trusted: bool
+        self, client: Client | None, request: Request, url: Url, trail: Trail | None, began: float, *, trusted: bool
     ) -> Answer:
-        left = timedelta(seconds=_time_left(request, began))
+        if client is None:
+            left = _time_left(request, began)
+            client = await self._clients.prepare(request.options, url, trusted=trusted, within=left)
+        timeout = timedelta(seconds=_time_left(request, began))
         cookies = matching(url, request.options.cookies)
         if request.cookies and url.host == request.url.host:
             cookies |= request.cookies
         if trail is not None:
             cookies |= matching(url, trail.cookies)
         if not cookies:
-            return await client.get(url.href, timeout=left)
+            return await client.get(url.href, timeout=timeout)
         pairs = [f"{name}={value}" for name, value in cookies.items()]
         if trusted:
             pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
-        return await client.get(url.href, timeout=left, headers={"cookie": "; ".join(pairs)})
+        return await client.get(url.href, timeout=timeout, headers={"cookie": "; ".join(pairs)})
 
 
 def _downgraded(request: Request, url: Url) -> bool:
@@ -129,19 +114,6 @@ def _time_left(request: Request, began: float) -> float:
     if left <= 0:
         raise FetchError(Failure.TIMEOUT, "total", f"{request.url.host} did not answer in time.")
     return left
-
-
-def _kept(headers: HeaderMap) -> dict[str, str]:
-    kept = {}
-    for name in KEPT_HEADERS:
-        value = headers.get(name)
-        if value is not None:
-            kept[name] = str(value, "latin-1")
-    # The two that may come several times and mean something together.
-    for name in ("link", "x-robots-tag"):
-        if name in kept:
-            kept[name] = ", ".join(str(value, "latin-1") for value in headers.get_all(name))
-    return kept
 
 
 def _translate(error: Exception, request: Request) -> FetchError:

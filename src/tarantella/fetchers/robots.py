@@ -12,8 +12,7 @@ from protego import Protego
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url, resolve
 from tarantella.fetchers.answers import Flights, Memory
-from tarantella.fetchers.body import StartRequest
-from tarantella.fetchers.contract import Fetcher, FetchError, Options, Response
+from tarantella.fetchers.contract import Fetcher, FetchError, Options, Request, Response
 from tarantella.fetchers.retry_after import parse_retry_after
 
 MAX_BYTES = 500 * 1024
@@ -136,11 +135,11 @@ class Robots:
     async def _fetch(self, url: Url, options: Options) -> bytes:
         """The text of robots.txt; empty when there is none."""
         options = replace(options, max_redirects=MAX_REDIRECTS)
-        request = StartRequest(resolve("/robots.txt", base=url.href), options, cut=MAX_BYTES)
+        request = Request(resolve("/robots.txt", base=url.href), options, cut=MAX_BYTES)
         try:
             response = await self._fetcher.fetch(request)
             while response.redirect_to is not None:
-                request = replace(request, url=response.redirect_to, hops=response.hops)
+                request = request._replace(url=response.redirect_to, hops=response.hops)
                 response = await self._fetcher.fetch(request)
         except FetchError as error:
             return _without_response(error, redirected=request.hops > 0 or error.detail == "scheme")
