@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
@@ -20,6 +20,9 @@ class ScopeKind(StrEnum):
     ANY = "any"
 
 
+MAX_KNOWN = 10_000
+
+
 @dataclass(frozen=True, slots=True)
 class Scope:
     """A start address and its neighbourhood, narrowed by patterns over whole addresses."""
@@ -28,6 +31,7 @@ class Scope:
     roots: frozenset[str]
     include: re.Pattern[str] | None
     exclude: re.Pattern[str] | None
+    _known: dict[tuple[str, int], bool] = field(default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str]) -> Scope:
@@ -38,11 +42,18 @@ class Scope:
             return False
         if self.exclude is not None and self.exclude.match(url.href):
             return False
-        if self.kind is ScopeKind.ANY:
-            return True
+        known = self._known.get((url.host, url.port))
+        return known if known is not None else self._look_at(url)
+
+    def _look_at(self, url: Url) -> bool:
         if self.kind is ScopeKind.PATH:
             return _address(url).startswith(tuple(self.roots))
-        return _territory(self.kind, url) in self.roots
+        # For the other kinds the host decides, and a page has many links to few hosts.
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        inside = self.kind is ScopeKind.ANY or _territory(self.kind, url) in self.roots
+        self._known[url.host, url.port] = inside
+        return inside
 
 
 def _territory(kind: ScopeKind, url: Url) -> str:

@@ -15,6 +15,7 @@ from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
+from tarantella.fetchers.body import others_first
 from tarantella.store import pages
 from tarantella.store.database import Database
 
@@ -168,7 +169,7 @@ class Drain:
                 run.busy -= 1
             # Whoever else has an answer goes first, so that the next requests leave together: waking the client's
             # thread for each of them costs more than the request.
-            await asyncio.sleep(0)
+            await others_first()
             lane, page = self._next_in_line(lane, run)
         self._pump(lane)
 

@@ -31,6 +31,7 @@ class ServedRun:
         self.busy = 0
         self.line: dict[str, None] = {}  # lanes that wait for one of its slots, in turn
         self.full = run.is_full
+        self.is_active = _is_active(run)
         self._wall = wall
         self._roots = run.roots
         self.links = LinkFilter(self._scope(), run.spec.depth)
@@ -42,15 +43,11 @@ class ServedRun:
         deadline = self.run.deadline_at
         return self.busy < self.slots and self.is_active and (deadline is None or self._wall() < deadline)
 
-    @property
-    def is_active(self) -> bool:
-        """Whether it is admitted, and wanted to run."""
-        return self.run.wanted is Wanted.RUN and self.run.status is RunStatus.RUNNING
-
     def update(self, run: Run) -> None:
         """Take over what the database now says of the run."""
         self.run = run
         self.full = run.is_full
+        self.is_active = _is_active(run)
         self._rebase(run.roots)
 
     def rebase_to(self, href: str) -> None:
@@ -87,3 +84,8 @@ class ServedRun:
             max_body=spec.max_body,
             max_decoded=spec.max_decoded,
         )
+
+
+def _is_active(run: Run) -> bool:
+    """Whether it is admitted, and wanted to run."""
+    return run.wanted is Wanted.RUN and run.status is RunStatus.RUNNING

@@ -8,6 +8,7 @@ from typing import NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
+from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
@@ -50,6 +51,7 @@ class DirectVisitor:
         except FetchError as error:
             final = error.detail in FINAL_DETAILS
             return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
+        content_type = response.headers.get("content-type", "")
         failure: Failure | None = None
         detail: str | None = None
         not_a_document: str | None = None
@@ -60,7 +62,7 @@ class DirectVisitor:
                 detail = f"HTTP {response.status}"
             else:
                 try:
-                    extracted = extract(response.body, response.headers.get("content-type", ""), wants, response.url)
+                    extracted = extract(response.body, content_type, wants, response.url)
                 except NotADocument as error:
                     not_a_document = str(error)
                 except ExtractionFailed as error:
@@ -69,7 +71,7 @@ class DirectVisitor:
             response.url,
             response.status,
             len(response.body),
-            response.content_type,
+            media_type(content_type).name,
             response.headers,
             response.hops,
             response.redirect_to,

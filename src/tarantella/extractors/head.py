@@ -13,6 +13,7 @@ _WANTED = (
     'meta[property="og:title" i], meta[property="og:description" i], meta[http-equiv="content-language" i], '
     'meta[http-equiv="refresh" i]'
 )
+_HTML = Namespace.HTML
 
 
 @dataclass(slots=True)
@@ -32,7 +33,7 @@ class Head:
     def of(cls, html: Document) -> Self:
         place = html.find("head")
         found = place.select(_WANTED) if place is not None else []
-        if not any(element.tag == "title" for element in found):
+        if "title" not in [element.tag for element in found]:
             # Broken pages have their title in the body: then the rest of the head may be there as well.
             found = html.select(_WANTED)
         head = cls()
@@ -48,7 +49,7 @@ class Head:
             tag = element.tag
             if tag == "title":
                 # Drawings have titles too, which are not the page's.
-                if self.title is None and element.namespace is Namespace.HTML:
+                if self.title is None and element.namespace is _HTML:
                     self.title = element.text
             elif tag == "base":
                 self.base = element.attr("href") if self.base is None else self.base

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from tarantella.domain.outcome import Link, Refused
 from tarantella.domain.scope import Scope
-from tarantella.domain.url import MAX_LENGTH, Unfetchable, fingerprint, redact
+from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
 from tarantella.extractors.place import Place
 from tarantella.extractors.recent import Recent
 
@@ -104,6 +104,9 @@ class LinkFilter:
 
     def _look_at(self, href: str, place: Place, depth: int) -> Link | str | None:
         """A new link, the reason for which it is refused, or None where there is nothing new about it."""
+        if len(href) <= MAX_LENGTH and (url := place.resolve_path(href)) is not None:
+            self._remember(place.origin, href)
+            return self._weigh(url, depth)
         reference = _cleaned(href)
         if not reference or reference.startswith("#"):
             self._remember(place.origin, href)
@@ -119,13 +122,13 @@ class LinkFilter:
             url = place.resolve(reference)
         except Unfetchable as refusal:
             return refusal.reason
+        return self._weigh(url, depth)
+
+    def _weigh(self, url: Url, depth: int) -> Link | str | None:
         if not self._scope.contains(url):
             return "scope"
         mark = fingerprint(url.href)
-        if mark in self._fingerprints:
-            return None
-        self._fingerprints.add(mark)
-        return Link(url.href, mark, url.lane, depth)
+        return Link(url.href, mark, url.lane, depth) if self._fingerprints.add(mark) else None
 
     def _remember(self, part: str, href: str) -> None:
         if self._handled_bytes > self._handled_limit:

@@ -56,12 +56,21 @@ class Place:
         # With the scheme but no slashes, "http:next" is relative, by an old custom.
         return None if start.startswith(("http:", "https:")) else self.folder
 
+    def resolve_path(self, path: str) -> Url | None:
+        """The address of a path from the root as most sites write all their links; None for anything less plain."""
+        if not _PLAIN_PATH.fullmatch(path):
+            return None
+        home, origin, _ = self._home or self._find_home()
+        return Url(origin + path, home.scheme, home.host, home.port)
+
+    def _find_home(self) -> tuple[Url, str, str]:
+        home = stored(self.here)
+        self._home = (home, *_cut(home.href)[:2])
+        return self._home
+
     def resolve(self, reference: str) -> Url:
         """The same as the general way, in a fifth of the time for addresses as they are mostly written."""
-        if self._home is None:
-            home = stored(self.here)
-            self._home = (home, *_cut(home.href)[:2])
-        home, origin, folder = self._home
+        home, origin, folder = self._home or self._find_home()
         path = reference.partition("#")[0]
         if path.startswith(origin) and path.startswith("/", len(origin)):
             path = path[len(origin) :]

@@ -19,10 +19,14 @@ class Recent:
     def __len__(self) -> int:
         return len(self._new) + len(self._old)
 
-    def add(self, text: str) -> None:
+    def add(self, text: str) -> bool:
+        """Remember it; False if it was known."""
+        if text in self._new or text in self._old:
+            return False
         if len(self._new) >= self._half:
             self._old, self._new = self._new, set()
         self._new.add(text)
+        return True
 
     def clear(self) -> None:
         self._old, self._new = set(), set()

@@ -27,7 +27,8 @@ def one_line(text: str | None, limit: int) -> str | None:
     if not text:
         return None
     # Cut before as well: a title may be as long as the whole page.
-    return " ".join(without_nul(text[: 4 * limit]).split())[:limit] or None
+    text = " ".join(text[: 4 * limit].split())[:limit]
+    return without_nul(text) or None if "\0" in text else text or None
 
 
 def without_nul(text: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
+from collections.abc import Generator
 from io import BytesIO
+from types import coroutine
 from typing import NoReturn
 
 from wreq import Response
@@ -13,14 +14,22 @@ from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.encoding import decode
 
 
-async def read_whole(answer: Response, options: Options, encoding: str | None) -> bytes:
-    """The body, or `too_large`."""
+@coroutine
+def others_first() -> Generator[None]:
+    """Answers that came together are read together: waking the client's thread for each costs more than a body."""
+    yield
+
+
+async def read_body(answer: Response, encoding: str | None, options: Options, *, cut: int | None) -> bytes:
+    """The body, whole or `too_large`; or, where a cut is given, the beginning of it."""
+    if cut is not None:
+        body = await _read(answer, cut)
+        return body if encoding is None else decode(body, encoding, cut, whole=False)
     length = answer.content_length
     if length is not None:
         if length > options.max_body:
             _too_large("body", options.max_body)
-        # Answers that came together are read together: each wake-up of the client's thread costs more than a body.
-        await asyncio.sleep(0)
+        await others_first()
         body = bytes(await answer.bytes())
     else:
         # Nothing was announced, or the client decompresses as it reads and has dropped what was:
@@ -29,12 +38,6 @@ async def read_whole(answer: Response, options: Options, encoding: str | None) -
     if len(body) > options.max_decoded:
         _too_large("decoded", options.max_decoded)
     return body if encoding is None else decode(body, encoding, options.max_decoded, whole=True)
-
-
-async def read_start(answer: Response, limit: int, encoding: str | None) -> bytes:
-    """The body, cut off after so many bytes."""
-    body = await _read(answer, limit)
-    return body if encoding is None else decode(body, encoding, limit, whole=False)
 
 
 async def release(answer: Response) -> None:

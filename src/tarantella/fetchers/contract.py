@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple, Protocol
 
 from tarantella.domain.failure import Failure
@@ -50,15 +49,6 @@ class Response(NamedTuple):
     hops: int = 0
     redirect_to: Url | None = None
     cookies: Mapping[str, str] | None = None
-
-    @property
-    def content_type(self) -> str:
-        return _media_type(self.headers.get("content-type", ""))
-
-
-@lru_cache(maxsize=512)
-def _media_type(header: str) -> str:
-    return header.partition(";")[0].strip().lower()
 
 
 class FetchError(Exception):

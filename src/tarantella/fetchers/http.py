@@ -11,7 +11,7 @@ from wreq import Response as Answer
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
-from tarantella.fetchers.body import read_start, read_whole, release
+from tarantella.fetchers.body import read_body, release
 from tarantella.fetchers.clients import MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import FetchError, Request, Response
 from tarantella.fetchers.cookies import matching
@@ -33,8 +33,27 @@ class HttpFetcher:
 
     async def fetch(self, request: Request) -> Response:
         """The page, or where it has moved to; raises FetchError and nothing else."""
+        began = monotonic()
+        url = request.url
+        trail: Trail | None = None
         try:
-            return await self._follow(request)
+            while True:
+                answer = await self._ask(request, url, trail, began)
+                status = answer.status.as_int()
+                if status in STATUSES and (location := answer.headers.get("location")) is not None:
+                    trail = trail or Trail(request)
+                    target = trail.step(url, bytes(location), answer)
+                    await release(answer)
+                    if target.host == url.host:
+                        url = target
+                        continue
+                    return Response(url.href, status, Headers(answer.headers), b"", trail.hops, redirect_to=target)
+                if status == 407 and request.options.proxy is not None:
+                    raise proxy_failure("auth")
+                headers = Headers(answer.headers)
+                limit = request.cut if status < 400 else ERROR_PAGE_BYTES
+                body = await read_body(answer, headers.get("content-encoding"), request.options, cut=limit)
+                return Response(url.href, status, headers, body, request.hops if trail is None else trail.hops)
         except FetchError:
             raise
         except Exception as error:
@@ -45,33 +64,6 @@ class HttpFetcher:
     async def close(self) -> None:
         """Let go of all connections."""
         self._clients.forget()
-
-    async def _follow(self, request: Request) -> Response:
-        began = monotonic()
-        url, options = request.url, request.options
-        trail: Trail | None = None
-        while True:
-            answer = await self._ask(request, url, trail, began)
-            status = answer.status.as_int()
-            headers = Headers(answer.headers)
-            if status in STATUSES and (location := answer.headers.get("location")) is not None:
-                trail = trail or Trail(request)
-                target = trail.step(url, bytes(location), answer)
-                await release(answer)
-                if target.host == url.host:
-                    url = target
-                    continue
-                return Response(url.href, status, headers, b"", trail.hops, redirect_to=target)
-            if status == 407 and options.proxy is not None:
-                raise proxy_failure("auth")
-            encoding = headers.get("content-encoding")
-            if request.cut is not None:
-                body = await read_start(answer, request.cut, encoding)
-            elif status >= 400:
-                body = await read_start(answer, ERROR_PAGE_BYTES, encoding)
-            else:
-                body = await read_whole(answer, options, encoding)
-            return Response(url.href, status, headers, body, request.hops if trail is None else trail.hops)
 
     def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Awaitable[Answer]:
         """Send one request within what is left of the total time."""
