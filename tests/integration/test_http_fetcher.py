@@ -340,6 +340,24 @@ def test_bodies_are_decoded(encoding: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("gzip", gzip.compress(b"<p>squeezed</p>" * 400) + gzip.compress(b"<p>squeezed</p>" * 600)),
+        ("gzip", gzip.compress(b"<p>squeezed</p>" * 1000) + b"and a few bytes more"),
+        ("br", bytes.fromhex("1b973af89d07362ef4b9f34f54f394c1d5a997b92c23d32b9fb8783004684806803c1b02")),
+        ("zstd", bytes.fromhex("28b52ffd609839bd0000783c703e73717565657a65643c2f703e010086 5af85907")),
+    ],
+)
+def test_what_we_did_not_ask_for_is_decoded_too(encoding: str, body: bytes) -> None:
+    async def story(the: Setting) -> None:
+        the.answer("/page", ok(body, [("Content-Encoding", encoding)]))
+        assert (await the.get("/page")).body == b"<p>squeezed</p>" * 1000
+        assert the.received[0].header("accept-encoding") == "gzip, deflate"
+
+    tell(story)
+
+
+@pytest.mark.parametrize(
     "encoding", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "gzip, gzip, gzip", "x" * 99]
 )
 def test_a_body_that_is_not_what_its_encoding_says_is_a_decode_failure(encoding: str) -> None:

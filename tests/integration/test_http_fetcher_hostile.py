@@ -9,6 +9,7 @@ import re
 import resource
 import socket
 import time
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -176,6 +177,32 @@ def test_a_body_without_end_is_too_large_at_the_limit(path: str) -> None:
     options = replace(OPTIONS, max_decoded=4 * MEGABYTE, total_timeout=30.0)
     with growing_by_at_most(40):
         assert told(attempt(path, options)) == (Failure.TOO_LARGE, "decoded")
+
+
+def test_bytes_that_unpack_to_nothing_are_counted_as_they_come() -> None:
+    packer = zlib.compressobj(wbits=31)
+    nothing = packer.compress(b"") + packer.flush(zlib.Z_FULL_FLUSH) * 1_000_000
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n"
+    assert told(on_wire(head + nothing, replace(OPTIONS, max_body=MEGABYTE))) == (Failure.TOO_LARGE, "body")
+
+
+@pytest.mark.parametrize("encoding", [b"identity", b"gzip"])
+def test_a_body_that_nobody_announced_is_as_large_as_one_that_was_at_most(encoding: bytes) -> None:
+    body = os.urandom(300_000)
+    packed = gzip.compress(body) if encoding == b"gzip" else body
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\nConnection: close\r\n\r\n" % encoding
+    page = on_wire(head + packed, replace(OPTIONS, max_body=len(packed)))
+    assert isinstance(page, Response)
+    assert page.body == body
+    refused = on_wire(head + packed, replace(OPTIONS, max_body=len(packed) - 1))
+    assert told(refused) == (Failure.TOO_LARGE, "body")
+
+
+def test_a_million_empty_archives_in_a_row_are_not_all_opened() -> None:
+    head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n"
+    began = time.monotonic()
+    assert told(on_wire(head + gzip.compress(b"") * 500_000)) == (Failure.NETWORK, "decode")
+    assert time.monotonic() - began < 3
 
 
 def test_an_announced_size_is_refused_before_the_body_is_read() -> None:

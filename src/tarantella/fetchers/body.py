@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Generator
 from io import BytesIO
 from types import coroutine
@@ -13,6 +14,9 @@ from tarantella.domain.failure import Failure
 from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.encoding import decode
 
+# Decoding more than this takes long enough for others to notice.
+DECODED_AT_ONCE = 128 * 1024
+
 
 @coroutine
 def others_first() -> Generator[None]:
@@ -21,7 +25,7 @@ def others_first() -> Generator[None]:
 
 
 async def read_body(answer: Response, encoding: str | None, options: Options, *, cut: int | None) -> bytes:
-    """The body, whole or `too_large`; or, where a cut is given, the beginning of it."""
+    """The body, whole or `too_large` before or after it is decoded; or, where a cut is given, the beginning of it."""
     if cut is not None:
         body = await _read(answer, cut)
         return body if encoding is None else decode(body, encoding, cut, whole=False)
@@ -32,12 +36,17 @@ async def read_body(answer: Response, encoding: str | None, options: Options, *,
         await others_first()
         body = bytes(await answer.bytes())
     else:
-        # Nothing was announced, or the client decompresses as it reads and has dropped what was:
-        # only what comes out can be counted.
-        body = await _read(answer, options.max_decoded + 1)
-    if len(body) > options.max_decoded:
-        _too_large("decoded", options.max_decoded)
-    return body if encoding is None else decode(body, encoding, options.max_decoded, whole=True)
+        limit = options.max_body if encoding is not None else min(options.max_body, options.max_decoded)
+        body = await _read(answer, limit + 1)
+        if len(body) > options.max_body:
+            _too_large("body", options.max_body)
+    if encoding is None:
+        if len(body) > options.max_decoded:
+            _too_large("decoded", options.max_decoded)
+        return body
+    if len(body) < DECODED_AT_ONCE:
+        return decode(body, encoding, options.max_decoded, whole=True)
+    return await asyncio.to_thread(decode, body, encoding, options.max_decoded, whole=True)
 
 
 async def release(answer: Response) -> None:

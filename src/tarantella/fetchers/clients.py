@@ -36,6 +36,8 @@ RECHECK_SECONDS = 30.0
 # Idle connections are given up soon: some for each of hundreds of hosts would use up the file descriptors.
 IDLE_SECONDS = 20.0
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+# What encoding.py decodes, so that bytes can be counted as they come over the wire.
+ACCEPT_ENCODING = "gzip, deflate"
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -144,13 +146,16 @@ def _build(options: Options, url: Url, addresses: tuple[Address, ...], *, truste
     config: ClientConfig = {
         "runtime": _runtime(os.getpid()),
         "user_agent": options.user_agent,
-        "headers": {"accept": ACCEPT} | {name.lower(): value for name, value in headers.items()},
+        "headers": {"accept": ACCEPT, "accept-encoding": ACCEPT_ENCODING}
+        | {name.lower(): value for name, value in headers.items()},
         "redirect": Policy.none(),
         "timeout": timedelta(seconds=options.total_timeout),
         "connect_timeout": timedelta(seconds=options.connect_timeout),
         "pool_idle_timeout": timedelta(seconds=IDLE_SECONDS),
         "dns_options": dns,
-        # Half of the servers that send deflate mean another format than the client does: see encoding.py.
+        # The client forgets the size of what it decodes. What we ask for is decoded here; br and zstd, which some
+        # servers send unasked, are left to the client.
+        "gzip": False,
         "deflate": False,
     }
     if options.proxy is None:

@@ -1,4 +1,4 @@
-"""Content encodings that the HTTP client leaves alone: odd names, deflate, one on top of another."""
+"""Content encodings: undone here rather than by the HTTP client, so that bytes are counted as they come over the wire."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ _GZIP = 16 + zlib.MAX_WBITS
 # Servers call two formats "deflate": with zlib's header, as they should, and without.
 _WINDOWS = {"gzip": (_GZIP,), "x-gzip": (_GZIP,), "deflate": (zlib.MAX_WBITS, -zlib.MAX_WBITS)}
 _DEEPEST = 2
+# A gzip file may be several in a row. Few need this many, and each costs a copy of all that follows it.
+_MOST_MEMBERS = 100
+_GZIP_BEGINS = b"\x1f\x8b"
 
 
 def decode(body: bytes, encodings: str, limit: int, *, whole: bool) -> bytes:
@@ -27,20 +30,37 @@ def _inflate(body: bytes, name: str, limit: int, *, whole: bool) -> bytes:
     if not body:
         return b""
     for window in _WINDOWS[name]:
-        inflater = zlib.decompressobj(window)
         try:
-            # One byte more than allowed is enough to know; a bomb is never unpacked.
-            plain = inflater.decompress(body, limit + 1)
+            plain, ended = _unpack(body, window, limit)
         except zlib.error:
             continue
         if len(plain) > limit:
             if whole:
                 raise FetchError(Failure.TOO_LARGE, "decoded", f"The page is larger than {limit:,} bytes.")
             return plain[:limit]
-        if whole and not inflater.eof:
+        if whole and not ended:
             break
         return plain
     raise _undecodable(name)
+
+
+def _unpack(body: bytes, window: int, limit: int) -> tuple[bytes, bool]:
+    """What is inside, and whether it came to its end. One byte more than allowed is enough to know: a bomb stays packed."""
+    inflater = zlib.decompressobj(window)
+    plain = inflater.decompress(body, limit + 1)
+    if not inflater.unused_data.startswith(_GZIP_BEGINS) or window != _GZIP:
+        return plain, inflater.eof
+    parts, length = [plain], len(plain)
+    for _ in range(_MOST_MEMBERS):
+        rest = inflater.unused_data
+        if length > limit or not rest.startswith(_GZIP_BEGINS):
+            break
+        inflater = zlib.decompressobj(window)
+        parts.append(inflater.decompress(rest, limit + 1 - length))
+        length += len(parts[-1])
+    else:
+        return b"", False
+    return b"".join(parts), inflater.eof
 
 
 def _undecodable(encodings: str) -> FetchError:
