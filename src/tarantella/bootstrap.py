@@ -41,9 +41,9 @@ def open_app(settings: Settings | None = None, *, data_dir: Path | None = None) 
     return App(settings, database, make_tools, make_worker, socket.gethostname())
 
 
-def make_tools() -> Tools:
+def make_tools(guard: Guard | None = None) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
-    guard = Guard()
+    guard = guard or Guard()
     fetchers = {name: make(guard) for name, make in FETCHERS.items()}
     taster = Taster()
     return Tools(

@@ -83,7 +83,7 @@ def again(page: Page, at: float, *, charged: bool = True) -> Outcome:
 def moved(page: Page, url: str, hops: int = 1) -> Outcome:
     """A redirect led the page to another host."""
     target = resolve(url)
-    move = Move(target.href, target.lane, hops, None)
+    move = Move(target.href, target.lane, hops)
     return Outcome(page, PageState.PENDING, attempt=tried("moved"), next_at=NOW, move=move, status=302)
 
 

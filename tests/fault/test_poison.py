@@ -65,7 +65,7 @@ def test_a_poisonous_page_is_tasted_again_at_each_of_its_attempts(site: SiteProc
 def test_a_taster_that_does_not_start_is_not_blamed_on_the_page(site: SiteProcess) -> None:
     async def taste() -> None:
         taster = Taster((sys.executable, "-c", "raise SystemExit(1)"))
-        request = Request(start_url(site.url_for("/ok")), Options(user_agent="test"), 0, None)
+        request = Request(start_url(site.url_for("/ok")), Options(user_agent="test"))
         with pytest.raises(OSError, match="did not start"):
             await taster.visit(request, Wants.of(Spec()), False)
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import resolve
 from tarantella.fetchers import FETCHERS, default_user_agent
@@ -300,19 +301,28 @@ def test_cookies_are_sent_where_they_belong() -> None:
         await the.get("/shop/x", options)
         await the.get("/", options)
         await the.get("/", options, host="127.0.0.2")
-        await the.fetcher.fetch(the.request("/")._replace(cookies={"chain": "4"}))
+        await the.fetcher.fetch(the.request("/")._replace(cookies=(Cookie("kept", "4", "127.0.0.1"),)))
         sent = [request.header("cookie") for request in the.received]
-        assert sent == ["own=0; a=1", "own=0", "c=3", "chain=4"]
+        assert sent == ["own=0; a=1", "own=0", "c=3", "kept=4"]
 
     tell(story)
 
 
-def test_what_a_site_sets_is_forgotten_after_the_page() -> None:
+def test_what_a_site_sets_is_handed_back_and_forgotten_by_the_fetcher() -> None:
     async def story(the: Setting) -> None:
-        the.answer("/page", ok(headers=[("Set-Cookie", "a=b; Path=/")]))
-        await the.get("/page")
+        the.answer("/page", ok(headers=[("Set-Cookie", "a=b; Path=/"), ("Set-Cookie", "junk"), ("Set-Cookie", "c=d")]))
+        response = await the.get("/page")
+        assert [(each.name, each.value, each.path) for each in response.cookies] == [("a", "b", "/"), ("c", "d", "/")]
         await the.get("/page")
         assert the.received[1].header("cookie") == ""
+
+    tell(story)
+
+
+def test_an_error_page_may_set_cookies_too() -> None:
+    async def story(the: Setting) -> None:
+        the.answer("/page", Reply(403, b"prove it", headers=(("Set-Cookie", "challenge=1"),)))
+        assert [each.name for each in (await the.get("/page")).cookies] == ["challenge"]
 
     tell(story)
 

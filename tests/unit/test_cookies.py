@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from wreq import Cookie
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import resolve
-from tarantella.fetchers.cookies import MAX_COLLECTED, Collected, matching, read_cookies
+from tarantella.fetchers.cookies import cookie_pairs, matching, read_cookies
 
 NOW = 1_000_000.0
 ALL = "# Netscape HTTP Cookie File\n\n.example.com\tTRUE\t/\tFALSE\t0\tsession\tabc=1\n"
@@ -94,27 +93,8 @@ def test_a_secure_cookie_is_not_sent_in_the_clear() -> None:
     assert not goes_to("http://example.com/", secure="true")
 
 
-def test_what_a_host_sets_on_the_way_is_kept_replaced_and_deleted() -> None:
-    page, jar = resolve("http://example.com/a/b"), Collected()
-    jar.take(page, [Cookie("x", "1", path="/"), Cookie("deep", "1")], NOW)
-    jar.take(page, [Cookie("x", "2", path="/")], NOW)
-    assert matching(page, jar) == {"deep": "1", "x": "2"}
-    assert matching(resolve("http://example.com/c"), jar) == {"x": "2"}
-    jar.take(page, [Cookie("x", "", path="/", max_age=timedelta(0))], NOW)
-    assert matching(page, jar) == {"deep": "1"}
-
-
-def test_what_a_host_has_no_right_to_set_is_ignored() -> None:
-    page, jar = resolve("http://www.example.com/"), Collected()
-    jar.take(page, [Cookie("a", "1", domain="other.com"), Cookie("b", "1", domain="shop.example.com")], NOW)
-    jar.take(page, [Cookie("c", "1", secure=True), Cookie("d", "x" * 5000), Cookie("e", "né")], NOW)
-    assert matching(resolve("https://www.example.com/"), jar) == {}
-    jar.take(page, [Cookie("ok", "1", domain="example.com")], NOW)
-    assert matching(page, jar) == {"ok": "1"}
-    assert matching(resolve("http://example.com/"), jar) == {}
-
-
-def test_a_host_that_sets_cookies_without_end_is_stopped() -> None:
-    page, jar = resolve("http://example.com/"), Collected()
-    jar.take(page, [Cookie(f"n{number}", "1") for number in range(1000)], NOW)
-    assert len(matching(page, jar)) == MAX_COLLECTED
+def test_a_site_s_own_cookie_takes_the_place_of_the_user_s_with_its_name() -> None:
+    url, given = resolve("http://example.com/shop/x"), [cookie(), {**cookie(), "name": "b"}]
+    kept = [Cookie("a", "2", "example.com"), Cookie("c", "3", "example.com", "/shop"), Cookie("d", "4", "other.com")]
+    assert cookie_pairs(url, given, kept, NOW) == ["b=1", "c=3", "a=2"]
+    assert cookie_pairs(url, given, [Cookie("a", "2", "example.com", expires_at=NOW)], NOW) == ["a=1", "b=1"]

@@ -38,6 +38,7 @@ FULL = Spec(
     text="none",
     fields=(Field("price", ".price"), Field("link", "a[href]", "href")),
     keep_bodies=True,
+    keep_cookies=False,
     partial_ok=False,
     durable=True,
     priority=Priority.LOW,

@@ -159,6 +159,14 @@ def scrape(
             rich_help_panel=IDENTITY,
         ),
     ] = None,
+    no_cookies: Annotated[
+        bool,
+        typer.Option(
+            "--no-cookies",
+            help="Forget the cookies that sites set, instead of sending them back for the rest of the run.",
+            rich_help_panel=IDENTITY,
+        ),
+    ] = False,
     proxy: Annotated[
         str | None,
         typer.Option(
@@ -270,6 +278,7 @@ def scrape(
             text=text,
             fields=tuple(Field.parse(each) for each in field or ()),
             keep_bodies=keep_bodies,
+            keep_cookies=not no_cookies,
             durable=_chosen(durability, settings.durability) == "full",
             priority=Priority[priority.upper()],
             secrets=inputs.secrets_of(header or (), cookies_file, proxy),

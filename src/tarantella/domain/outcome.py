@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from tarantella.domain.breaker import Breaker
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
 from tarantella.domain.page import Page, PageState
 
@@ -52,7 +53,6 @@ class Move:
     url: str
     lane: str
     hops: int
-    cookies: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,7 @@ class Outcome(NamedTuple):
     refused: Mapping[str, Refused] = NOTHING_REFUSED
     events: tuple[Event, ...] = ()
     root: str | None = None
+    cookies: tuple[Cookie, ...] = ()  # that the run knows since this attempt
 
     @property
     def weight(self) -> int:

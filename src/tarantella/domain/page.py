@@ -67,6 +67,5 @@ class Page(NamedTuple):
     strategy: str
     hops: int
     is_start: bool
-    cookies: Mapping[str, str] | None
     asked_url: str | None = None  # as it was found, if a redirect led it here from another host
     kills: bool = False  # an attempt at it killed a taster: it is not let near a worker again

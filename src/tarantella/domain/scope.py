@@ -89,6 +89,13 @@ def registrable_domain(host: str) -> str:
     return found or host
 
 
+@lru_cache(maxsize=4096)
+def is_public_suffix(domain: str) -> bool:
+    """Whether strangers have their sites directly below this domain, as below `co.uk` or `github.io`."""
+    found: bool = _public_suffixes().is_public(domain)
+    return found
+
+
 @lru_cache(maxsize=1)
 def _public_suffixes() -> Any:
     from publicsuffixlist import PublicSuffixList

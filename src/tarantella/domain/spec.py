@@ -83,6 +83,7 @@ class Spec:
     text: str = "fast"
     fields: tuple[Field, ...] = ()
     keep_bodies: bool = False
+    keep_cookies: bool = True
     partial_ok: bool = True
     durable: bool = False
     strategy: str = "http"

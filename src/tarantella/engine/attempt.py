@@ -81,13 +81,17 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
                 return refusal
             began_at, began = clock.wall(), clock.monotonic()
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
-        request = Request(url, run.options, page.hops, page.cookies)
+        request = Request(url, run.options, page.hops, run.jar.of_host(url.host) if run.jar else ())
         visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
         elapsed = clock.monotonic() - began
         tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
         if visit.failure is not None:
-            return _failed(page, lane, run, tools, visit, tried, began)
-        return _answered(page, lane, run, tools, visit, tried, elapsed)
+            outcome = _failed(page, lane, run, tools, visit, tried, began)
+        else:
+            outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
+        if visit.cookies and run.spec.keep_cookies:
+            outcome = outcome._replace(cookies=run.jar.take(visit.cookies, clock.wall()))
+        return outcome
     except (HostMustWait, asyncio.CancelledError):
         raise
     except Exception as error:
@@ -226,7 +230,6 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
     """A redirect to another host: the page goes and waits there."""
     if not page.is_start and not run.contains(target.href):
         return _skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
-    cookies = orjson.dumps(visit.cookies).decode() if visit.cookies else None
     root = target.href if page.is_start and not run.contains(target.href) else None
     if root is not None:
         run.rebase_to(root)
@@ -235,7 +238,7 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
         state=PageState.PENDING,
         attempt=tried._replace(decision=f"moved to {redact(target.href)}"[:MAX_DETAIL]),
         next_at=tools.clock.wall(),
-        move=Move(target.href, target.lane, visit.hops, cookies),
+        move=Move(target.href, target.lane, visit.hops),
         status=visit.status,
         root=root,
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container
+from collections.abc import Callable, Collection, Container
 from functools import partial
 
 import structlog
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.page import Page
 from tarantella.engine.attempt import HostMustWait, Tools, attempt
@@ -16,8 +17,9 @@ from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.fetchers.body import others_first
-from tarantella.store import pages
+from tarantella.store import cookies, pages
 from tarantella.store.database import Database
+from tarantella.store.tx import Tx
 
 log = structlog.get_logger()
 
@@ -113,8 +115,11 @@ class Drain:
         try:
             for run_id in run_ids:
                 now = self._tools.clock.wall()
-                take = partial(pages.take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=BATCH, now=now)
-                lane.add(run_id, await self._database.read(take), BATCH)
+                take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), now=now)
+                found, known = await self._database.read(take)
+                if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
+                    run.jar.load(known, now)
+                lane.add(run_id, found, BATCH)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
@@ -187,3 +192,10 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
+
+
+def _take(tx: Tx, lane: str, run_id: str, held: Collection[int], now: float) -> tuple[list[Page], list[Cookie]]:
+    """The next pages of a run in a lane, and every cookie that was set by the time they were found."""
+    # Pages first: what is read after them can only be newer.
+    found = pages.take(tx, lane, run_id, held, BATCH, now)
+    return found, cookies.of_host(tx, run_id, lane) if found else []

@@ -12,6 +12,7 @@ from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Wants
 from tarantella.fetchers import default_user_agent
 from tarantella.fetchers.contract import Options
+from tarantella.fetchers.jar import Jar
 from tarantella.store.runs import Run
 
 WEIGHTS = (8.0, 4.0, 2.0, 1.0)  # by priority: how many turns a run gets where others stand too
@@ -36,6 +37,7 @@ class ServedRun:
         self._roots = run.roots
         self.links = LinkFilter(self._scope(), run.spec.depth)
         self.options = self._options()
+        self.jar = Jar()
 
     @property
     def may_start(self) -> bool:

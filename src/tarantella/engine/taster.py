@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import CRASH, Failure
 from tarantella.domain.spec import Field
 from tarantella.domain.url import Url
@@ -91,7 +92,7 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
                 "cookies": [dict(c) for c in request.options.cookies],
             },
             "hops": request.hops,
-            "cookies": dict(request.cookies) if request.cookies else None,
+            "cookies": request.cookies,
             "text": wants.text,
             "fields": [asdict(wanted) for wanted in wants.fields],
             "links": wants.links,
@@ -107,7 +108,8 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
     wants = Wants(data["text"], tuple(Field(**wanted) for wanted in data["fields"]), data["links"])
-    return Request(Url(**data["url"]), Options(**options), data["hops"], data["cookies"]), wants, data["keep_body"]
+    cookies = tuple(Cookie(**cookie) for cookie in data["cookies"])
+    return Request(Url(**data["url"]), Options(**options), data["hops"], cookies), wants, data["keep_body"]
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -125,6 +127,7 @@ def unpack_visit(line: bytes) -> Visit:
     data = orjson.loads(line)
     if data["redirect_to"] is not None:
         data["redirect_to"] = Url(**data["redirect_to"])
+    data["cookies"] = tuple(Cookie(**cookie) for cookie in data["cookies"])
     if data["failure"] is not None:
         data["failure"] = Failure(data["failure"])
     if data["extracted"] is not None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.extractors.document import media_type
@@ -24,7 +25,7 @@ class Visit(NamedTuple):
     headers: Mapping[str, str] = MappingProxyType({})
     hops: int = 0
     redirect_to: Url | None = None
-    cookies: dict[str, str] | None = None
+    cookies: tuple[Cookie, ...] = ()
     failure: Failure | None = None
     detail: str | None = None
     final: bool = False  # the failure would be the same the next time
@@ -75,7 +76,7 @@ class DirectVisitor:
             response.headers,
             response.hops,
             response.redirect_to,
-            dict(response.cookies) if response.cookies else None,
+            response.cookies,
             failure,
             detail,
             not_a_document=not_a_document,

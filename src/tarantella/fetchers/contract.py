@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
 
@@ -18,7 +19,7 @@ class Options:
     headers: Mapping[str, str] = field(default_factory=dict)
     # Hosts that may see `headers`: those of the run's start URLs. Nobody else gets a user's credentials.
     trusted_hosts: frozenset[str] = frozenset()
-    cookies: tuple[Mapping[str, str], ...] = ()
+    cookies: tuple[Mapping[str, str], ...] = ()  # as the user gave them
     proxy: str | None = None
     ca_file: str | None = None
     allow_networks: tuple[str, ...] = ()
@@ -30,17 +31,20 @@ class Options:
 
 
 class Request(NamedTuple):
-    """One page to fetch."""
+    """One page to fetch. `cookies` are those that sites have set so far and this host may see."""
 
     url: Url
     options: Options
     hops: int = 0
-    cookies: Mapping[str, str] | None = None
+    cookies: tuple[Cookie, ...] = ()
     cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
 
 
 class Response(NamedTuple):
-    """What a site answered. `redirect_to` is set when the answer leads to another host: the page moves there."""
+    """What a site answered, and the cookies it set on the way.
+
+    `redirect_to` is set when the answer leads to another host: the page moves there.
+    """
 
     url: str
     status: int
@@ -48,7 +52,7 @@ class Response(NamedTuple):
     body: bytes
     hops: int = 0
     redirect_to: Url | None = None
-    cookies: Mapping[str, str] | None = None
+    cookies: tuple[Cookie, ...] = ()
 
 
 class FetchError(Exception):

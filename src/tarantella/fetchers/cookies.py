@@ -1,68 +1,48 @@
-"""Cookies: read from a browser's export, collected along redirects, and sent only where they belong."""
+"""Cookies: read from a browser's export, taken from answers, and put into requests."""
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from wreq import Cookie
+from wreq import HeaderMap
 
+from tarantella.domain.cookie import Cookie, can_be_sent, path_matches, path_of, received, sent_to
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import Url
 
-# A cookie as it is kept with a run: domain, path, name, value, secure ("true" or "false").
+# A cookie as a user gave it and it is kept with a run: domain, path, name, value, secure ("true" or "false").
 # A domain with a leading dot holds for the hosts below it too, one without for that host alone.
-Jar = Mapping[str, str]
+Given = Mapping[str, str]
 
 MAX_FILE = 10_000_000
-MAX_COLLECTED = 50
-MAX_COOKIE = 4_096
-
-_SENDABLE_NAME = re.compile(r"[!-:<>-~]+")
-_SENDABLE_VALUE = re.compile(r"[ -:<-~]*")
 
 
-def matching(url: Url, cookies: Iterable[Jar]) -> dict[str, str]:
-    """Those cookies, by name, that may be sent to this address."""
-    path = _path(url.href)
+def matching(url: Url, cookies: Iterable[Given]) -> dict[str, str]:
+    """Those of a user's cookies, by name, that may be sent to this address."""
+    path = path_of(url)
     return {
         cookie["name"]: cookie["value"]
         for cookie in cookies
         if _domain_matches(url.host, cookie.get("domain", ""))
-        and _path_matches(path, cookie.get("path") or "/")
+        and path_matches(path, cookie.get("path") or "/")
         and (url.scheme == "https" or str(cookie.get("secure", "")).lower() not in ("true", "1"))
     }
 
 
-class Collected:
-    """The cookies that one host set while it redirected us."""
+def cookie_pairs(url: Url, given: Iterable[Given], kept: Iterable[Cookie], now: float) -> list[str]:
+    """What the Cookie header of this request says: a site's own cookie takes the place of a user's with its name."""
+    own = sent_to(url, kept, now)
+    names = {cookie.name for cookie in own}
+    users = (f"{name}={value}" for name, value in matching(url, given).items() if name not in names)
+    return [*users, *(f"{cookie.name}={cookie.value}" for cookie in own)]
 
-    def __init__(self) -> None:
-        self._cookies: dict[tuple[str, str], Jar] = {}
 
-    def __iter__(self) -> Iterator[Jar]:
-        return iter(self._cookies.values())
-
-    def take(self, url: Url, cookies: Iterable[Cookie], now: float) -> None:
-        """Keep what this address set, forget what it deleted, ignore what it has no right to set."""
-        for cookie in cookies:
-            domain = (cookie.domain or url.host).lstrip(".").lower()
-            if not _domain_matches(url.host, f".{domain}") or (cookie.secure and url.scheme != "https"):
-                continue
-            path = cookie.path if cookie.path and cookie.path.startswith("/") else _default_path(url.href)
-            key = (path, cookie.name)
-            self._cookies.pop(key, None)
-            if not _expired(cookie, now) and _can_be_sent(cookie) and len(self._cookies) < MAX_COLLECTED:
-                # Whatever Domain says: these cookies never leave the host that set them.
-                self._cookies[key] = {
-                    "domain": url.host,
-                    "path": path,
-                    "name": cookie.name,
-                    "value": cookie.value,
-                    "secure": "true" if cookie.secure else "false",
-                }
+def set_by(headers: HeaderMap, url: Url, now: float) -> list[Cookie]:
+    """The cookies that an answer from this address sets and may set."""
+    found = (received(str(value, "latin-1"), url, now) for value in headers.get_all("set-cookie"))
+    return [cookie for cookie in found if cookie is not None]
 
 
 def read_cookies(path: str | Path, now: float | None = None) -> tuple[dict[str, str], ...]:
@@ -117,7 +97,7 @@ def _parse_line(line: str, number: int, path: str | Path) -> tuple[dict[str, str
         raise _unusable(
             f"Line {number} of {path} has {expiry[:40]!r} as the expiry.", "It must be a Unix time, or 0."
         ) from None
-    if not domain or not _SENDABLE_NAME.fullmatch(name) or not _SENDABLE_VALUE.fullmatch(value):
+    if not domain or not can_be_sent(name, value):
         raise _unusable(
             f"Line {number} of {path} has a domain, name or value that can't be sent.",
             "Export the cookies again, or remove that line.",
@@ -138,33 +118,3 @@ def _unusable(message: str, remedy: str) -> InvalidInput:
 
 def _domain_matches(host: str, domain: str) -> bool:
     return host == domain.removeprefix(".") or (domain.startswith(".") and host.endswith(domain))
-
-
-def _path_matches(path: str, cookie_path: str) -> bool:
-    if not path.startswith(cookie_path):
-        return False
-    return cookie_path.endswith("/") or path[len(cookie_path) : len(cookie_path) + 1] in ("", "/")
-
-
-def _path(href: str) -> str:
-    """The path of an absolute address: always there, since addresses are normalised."""
-    start = href.index("/", href.index("//") + 2)
-    return href[start:].partition("?")[0]
-
-
-def _default_path(href: str) -> str:
-    return _path(href).rpartition("/")[0] or "/"
-
-
-def _expired(cookie: Cookie, now: float) -> bool:
-    if cookie.max_age is not None:
-        return cookie.max_age.total_seconds() <= 0
-    return cookie.expires is not None and cookie.expires.timestamp() <= now
-
-
-def _can_be_sent(cookie: Cookie) -> bool:
-    return (
-        len(cookie.name) + len(cookie.value) <= MAX_COOKIE
-        and _SENDABLE_NAME.fullmatch(cookie.name) is not None
-        and _SENDABLE_VALUE.fullmatch(cookie.value) is not None
-    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable
 from datetime import timedelta
-from time import monotonic
+from time import monotonic, time
 
 from wreq import Client
 from wreq import Response as Answer
@@ -14,7 +14,7 @@ from tarantella.domain.url import Url
 from tarantella.fetchers.body import read_body, release
 from tarantella.fetchers.clients import MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import FetchError, Request, Response
-from tarantella.fetchers.cookies import matching
+from tarantella.fetchers.cookies import cookie_pairs, set_by
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.headers import Headers
 from tarantella.fetchers.proxy import parse_proxy
@@ -42,18 +42,23 @@ class HttpFetcher:
                 status = answer.status.as_int()
                 if status in STATUSES and (location := answer.headers.get("location")) is not None:
                     trail = trail or Trail(request)
-                    target = trail.step(url, bytes(location), answer)
+                    target = trail.step(url, bytes(location), answer.headers)
                     await release(answer)
                     if target.host == url.host:
                         url = target
                         continue
-                    return Response(url.href, status, Headers(answer.headers), b"", trail.hops, redirect_to=target)
+                    headers = Headers(answer.headers)
+                    return Response(url.href, status, headers, b"", trail.hops, target, tuple(trail.set))
                 if status == 407 and request.options.proxy is not None:
                     raise proxy_failure("auth")
                 headers = Headers(answer.headers)
                 limit = request.cut if status < 400 else ERROR_PAGE_BYTES
                 body = await read_body(answer, headers.get("content-encoding"), request.options, cut=limit)
-                return Response(url.href, status, headers, body, request.hops if trail is None else trail.hops)
+                if trail is None and "set-cookie" not in headers:
+                    return Response(url.href, status, headers, body, request.hops)
+                cookies = [*(trail.set if trail is not None else ()), *set_by(answer.headers, url, time())]
+                hops = request.hops if trail is None else trail.hops
+                return Response(url.href, status, headers, body, hops, None, tuple(cookies))
         except FetchError:
             raise
         except Exception as error:
@@ -82,14 +87,10 @@ class HttpFetcher:
             left = _time_left(request, began)
             client = await self._clients.prepare(request.options, url, trusted=trusted, within=left)
         timeout = timedelta(seconds=_time_left(request, began))
-        cookies = matching(url, request.options.cookies)
-        if request.cookies and url.host == request.url.host:
-            cookies |= request.cookies
-        if trail is not None:
-            cookies |= matching(url, trail.cookies)
-        if not cookies:
+        kept = request.cookies if trail is None else trail.cookies
+        pairs = cookie_pairs(url, request.options.cookies, kept, time())
+        if not pairs:
             return await client.get(url.href, timeout=timeout)
-        pairs = [f"{name}={value}" for name, value in cookies.items()]
         if trusted:
             pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
         return await client.get(url.href, timeout=timeout, headers={"cookie": "; ".join(pairs)})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from time import time
 
-from wreq import Response as Answer
+from wreq import HeaderMap
 
+from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Unfetchable, Url, resolve, shown
 from tarantella.fetchers.contract import FetchError, Request
-from tarantella.fetchers.cookies import Collected, matching
+from tarantella.fetchers.cookies import cookie_pairs, set_by
 
 STATUSES = frozenset({301, 302, 303, 307, 308})
 
@@ -18,31 +20,44 @@ FINAL_DETAILS = frozenset({"bad_redirect", "redirect_loop", "too_many_redirects"
 
 
 class Trail:
-    """The way of one page through the redirects of one host."""
+    """The way of one page through the redirects of one host, and the cookies that were set on it."""
 
     def __init__(self, request: Request) -> None:
         self.hops = request.hops
-        self.cookies = Collected()
+        self.set: list[Cookie] = []
+        self._known = {cookie.key: cookie for cookie in request.cookies}
         self._limit = request.options.max_redirects
-        self._visited: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+        self._visited: set[tuple[str, tuple[str, ...]]] = set()
         self._note(request.url)
 
-    def step(self, url: Url, location: bytes, answer: Answer) -> Url:
+    @property
+    def cookies(self) -> Collection[Cookie]:
+        """Those that the next request has to choose from."""
+        return self._known.values()
+
+    def step(self, url: Url, location: bytes, headers: HeaderMap) -> Url:
         """The next address after this answer."""
         target = _target(url, location)
         self.hops += 1
         if self.hops > self._limit:
             raise FetchError(Failure.BAD_RESPONSE, "too_many_redirects", f"More than {self._limit} redirects in a row.")
-        self.cookies.take(url, answer.cookies, time())
+        self._take(set_by(headers, url, time()))
         if not self._note(target):
             raise FetchError(
                 Failure.BAD_RESPONSE, "redirect_loop", f"{shown(target.href)} redirects to itself in the end."
             )
         return target
 
+    def _take(self, cookies: Iterable[Cookie]) -> None:
+        for cookie in cookies:
+            self.set.append(cookie)
+            self._known.pop(cookie.key, None)
+            if not cookie.is_over(cookie.set_at):
+                self._known[cookie.key] = cookie
+
     def _note(self, url: Url) -> bool:
         """Remember a visit; False if it was made before. With other cookies it is another visit."""
-        visit = (url.href, tuple(matching(url, self.cookies).items()))
+        visit = (url.href, tuple(cookie_pairs(url, (), self.cookies, time())))
         known = visit in self._visited
         self._visited.add(visit)
         return not known

@@ -16,6 +16,7 @@ class Dialect:
     row_of: str  # some values as one JSON array
     for_update: str  # locks the rows that a SELECT found
     mark: str  # where a driver puts a value
+    for_update_of_free: str = ""  # locks the rows that a SELECT found and nobody else has locked
 
     def rows(self, parameter: str, columns: Sequence[tuple[str, str]]) -> str:
         """A bound JSON array of arrays as a sub-query with these (name, type) columns."""

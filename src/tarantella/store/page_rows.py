@@ -110,6 +110,7 @@ def _as_duplicate(outcome: Outcome) -> Outcome:
         # Its links were taken out of the worker's memory of new ones: dropped here, nobody would find them again.
         links=outcome.links,
         refused=outcome.refused,
+        cookies=outcome.cookies,
     )
 
 
@@ -124,7 +125,6 @@ _MOVED = [
     ("url", "TEXT"),
     ("lane", "TEXT"),
     ("hops", "BIGINT"),
-    ("cookies", "TEXT"),
     ("status", "BIGINT"),
     ("final_url", "TEXT"),
     ("final_fingerprint", "TEXT"),
@@ -137,7 +137,7 @@ def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     if plain:
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
-            "cookies = NULL, status = r.status "
+            "status = r.status "
             f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
             rows=pack([(o.page.id, o.status) for o in plain]),
         )
@@ -156,7 +156,7 @@ def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
         "charged = pages.charged + r.charged, strategy = coalesce(r.strategy, pages.strategy), "
         "next_at = coalesce(r.next_at, pages.next_at), url = coalesce(r.url, pages.url), lane = coalesce(r.lane, pages.lane), "
         "asked_url = CASE WHEN r.url IS NULL THEN pages.asked_url ELSE coalesce(pages.asked_url, pages.url) END, "
-        "hops = coalesce(r.hops, pages.hops), cookies = r.cookies, status = r.status, final_url = r.final_url, "
+        "hops = coalesce(r.hops, pages.hops), status = r.status, final_url = r.final_url, "
         "final_fingerprint = r.final_fingerprint "
         f"FROM {tx.dialect.rows('rows', _MOVED)} AS r WHERE pages.id = r.id",
         rows=pack([_moved_row(o) for o in outcomes]),
@@ -176,7 +176,6 @@ def _moved_row(o: Outcome) -> tuple[Any, ...]:
         move.url if move else None,
         move.lane if move else None,
         move.hops if move else None,
-        move.cookies if move else None,
         o.status,
         o.final_url,
         o.final_fingerprint,

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import orjson
-
 from tarantella.domain.failure import CRASH
 from tarantella.domain.page import Page, PageState
 from tarantella.store.tx import Tx, pack
 
 _KILLS = f"tries > 0 AND EXISTS (SELECT 1 FROM attempts WHERE page_id = pages.id AND attempts.detail = '{CRASH}')"
-_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start", "cookies"]
+_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"]
 _TAKEN += ["asked_url", _KILLS]
 
 
@@ -41,16 +39,11 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
             strategy,
             hops,
             bool(start),
-            _cookies(cookies),
             asked,
             bool(kills),
         )
-        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, cookies, asked, kills in rows
+        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, asked, kills in rows
     ]
-
-
-def _cookies(stored: str | None) -> dict[str, str] | None:
-    return orjson.loads(stored) if stored else None
 
 
 def listed(

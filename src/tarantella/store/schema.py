@@ -14,8 +14,8 @@ from tarantella.domain.errors import SchemaTooNew, StoreBroken
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-HEAD = "0001"
-KNOWN = frozenset({HEAD})
+HEAD = "0002"
+KNOWN = frozenset({"0001", HEAD})
 
 
 def prepare(path: Path) -> None:

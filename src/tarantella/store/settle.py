@@ -1,6 +1,6 @@
 """The only writer of outcomes: many pages in one transaction, always in the same order of tables and rows.
 
-Own worker row; own pages; new pages; records; attempts; stands and lanes; run rows last. The order keeps two workers
+Own worker row; own pages; new pages; records; attempts; cookies; stands and lanes; run rows last. The order keeps two workers
 from waiting for each other, and makes the run's row the one place where counts are added and events get their numbers.
 Everything follows from the pages that were still ours, so a settle whose commit is unknown is simply sent again.
 """
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
-from tarantella.store import admission, page_rows, run_row, workers
+from tarantella.store import admission, cookies, page_rows, run_row, workers
 from tarantella.store.page_rows import NewPage
 from tarantella.store.stands import Stands, open_lanes, refresh_stands
 from tarantella.store.tx import Tx
@@ -58,6 +58,7 @@ def settle(
     fresh = page_rows.insert_found(tx, ours, now)
     page_rows.insert_records(tx, ours)
     page_rows.insert_attempts(tx, ours)
+    cookies.keep(tx, ours)
     touched = _touched_stands(ours, fresh)
     open_lanes(tx, touched)
     if worker_id is not None:

@@ -95,7 +95,6 @@ pages = Table(
     Column("next_at", Double, nullable=False),
     Column("hops", Integer, nullable=False, server_default=text("0")),
     Column("is_start", Integer, nullable=False, server_default=text("0")),
-    Column("cookies", Text),
     Column("asked_url", Text),  # the address as it was found, once a redirect has led the page to another host
     Column("found_on", BigInteger),
     Column("status", Integer),
@@ -135,6 +134,7 @@ attempts = Table(
     Column("strategy", String(16), nullable=False),
     Column("started_at", Double, nullable=False),
     Column("elapsed_ms", Integer, nullable=False),
+    Column("protocol", String(8)),  # http/1.1, h2, or cache
     Column("status", Integer),
     Column("bytes", BigInteger, nullable=False, server_default=text("0")),
     Column("failure", String(32)),
@@ -197,6 +197,21 @@ stands = Table(
     Column("ready_at", Double),  # the earliest next_at of its pending pages
     Index("stands_of_lane", "lane", "run_id"),
     Index("stands_ready", "ready_at"),
+)
+
+cookies = Table(
+    "cookies",
+    metadata,
+    Column("run_id", _Id, primary_key=True),
+    Column("domain", String(255), primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+    Column("secure", Integer, nullable=False),
+    Column("host_only", Integer, nullable=False),
+    Column("expires_at", Double),  # without one, with the run
+    Column("set_at", Double, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 run_workers = Table(
