@@ -218,3 +218,38 @@ async def test_the_record_of_a_page_that_moved_tells_the_address_that_was_asked_
     [record] = crawled.records.values()
     assert record["url"] == site.url_for(f"/redirect?to={there}")
     assert record["final_url"] == there
+
+
+@awaited
+async def test_a_page_that_leads_on_by_itself_is_kept_and_followed_like_a_link(app: App) -> None:
+    async with Site() as site:
+        crawled = await crawl(app, site, "/meta-refresh?to=/ok", depth=2)
+        too_deep = await crawl(app, site, "/meta-refresh?to=/ok")
+    assert crawled.states == {"/meta-refresh?to=/ok": "done", "/ok": "done"}
+    assert too_deep.states == {"/meta-refresh?to=/ok": "done"}
+    assert too_deep.run.refused["depth"]["count"] == 1
+
+
+@awaited
+async def test_pages_that_lead_to_each_other_by_themselves_are_fetched_once_each(app: App) -> None:
+    async with Site() as site:
+
+        async def onwards(call: Call) -> Reply:
+            number = call.request.integer("n", 0)
+            refresh = f'<meta http-equiv="refresh" content="0; url=/on?n={(number + 1) % 3}">'
+            return page(f"Page {number}", head=refresh)
+
+        site.routes["/on"] = onwards
+        crawled = await crawl(app, site, "/on?n=0", depth=None)
+    assert crawled.states == {f"/on?n={number}": "done" for number in range(3)}
+    assert len(hits(site)) == 3
+
+
+@pytest.mark.parametrize("to", ["http://169.254.169.254/latest/", "javascript:alert(1)", "file:///etc/passwd"])
+@awaited
+async def test_a_page_can_t_lead_us_by_itself_where_a_link_could_not(app: App, to: str) -> None:
+    async with Site() as site:
+        crawled = await crawl(app, site, f"/meta-refresh?to={to}", depth=None, scope="any")
+    assert set(crawled.states.values()) <= {"done", "failed(denied)"}
+    assert crawled.run.counts.done == 1
+    assert len(hits(site)) == 1

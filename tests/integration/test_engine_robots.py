@@ -157,3 +157,32 @@ async def test_a_page_that_is_redirected_to_another_host_is_asked_about_there(ap
         crawled = await crawl(app, site, f"/redirect?to={target}")
     assert crawled.states == {"127.0.0.2/item/1": "skipped(robots)"}
     assert asked(site) == [f"/redirect?to={target}"]
+
+
+@awaited
+async def test_a_redirect_does_not_lead_around_robots_txt(app: App) -> None:
+    async with Site(robots="User-agent: *\nDisallow: /item/") as site:
+        crawled = await crawl(app, site, "/redirect?to=/item/1", "/redirect?to=/ok")
+    assert crawled.states == {"/item/1": "skipped(robots)", "/redirect?to=/ok": "done"}
+    assert crawled.status == "completed"
+    assert "/item/1" not in asked(site)
+    [moved] = crawled.attempts("/item/1")
+    assert moved["decision"] == f"moved to {site.url_for('/item/1')}"
+    assert len(crawled.attempts("/redirect?to=/ok")) == 1
+
+
+@awaited
+async def test_a_redirect_to_another_port_is_asked_of_the_robots_txt_that_is_there(app: App) -> None:
+    async with Site() as site, Site(robots="User-agent: *\nDisallow: /item/") as other:
+        closed, open_ = f"/redirect?to={other.url_for('/item/1')}", f"/redirect?to={other.url_for('/ok')}"
+        crawled = await crawl(app, site, closed, open_)
+    assert sorted(crawled.states.values()) == ["done", "skipped(robots)"]
+    assert [hit.path for hit in other.hits] == ["/robots.txt", "/ok"]
+
+
+@awaited
+async def test_who_ignores_robots_txt_follows_redirects_at_once(app: App) -> None:
+    async with Site(robots="User-agent: *\nDisallow: /") as site:
+        crawled = await crawl(app, site, "/redirect?to=/item/1", obey_robots=False)
+    assert crawled.states == {"/redirect?to=/item/1": "done"}
+    assert crawled.run.requests == 1

@@ -258,14 +258,14 @@ def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch)
 # --- credentials and cookies
 
 
-def with_secrets(*trusted: str) -> Options:
-    return replace(OPTIONS, headers={"Authorization": "Bearer s3cret"}, trusted_hosts=frozenset(trusted))
+def with_secrets(trusted: str) -> Options:
+    return replace(OPTIONS, headers={"Authorization": "Bearer s3cret"}, trusted_servers=frozenset({trusted}))
 
 
-def test_headers_go_to_trusted_hosts_only() -> None:
+def test_headers_go_to_trusted_servers_only() -> None:
     async def story(the: Setting) -> None:
         the.answer("/page", ok())
-        options = with_secrets("127.0.0.1")
+        options = with_secrets(f"127.0.0.1:{the.site.port}")
         await the.get("/page", options)
         await the.get("/page", options, host="127.0.0.2")
         await the.get("/page", options)
@@ -281,7 +281,7 @@ def test_headers_go_to_trusted_hosts_only() -> None:
 def test_a_page_that_came_over_from_another_host_gets_no_credentials_in_the_clear() -> None:
     async def story(the: Setting) -> None:
         the.answer("/page", ok())
-        await the.fetcher.fetch(the.request("/page", with_secrets("127.0.0.1"))._replace(hops=1))
+        await the.fetcher.fetch(the.request("/page", with_secrets(f"127.0.0.1:{the.site.port}"))._replace(hops=1))
         assert the.received[0].header("authorization") == ""
 
     tell(story)
@@ -293,9 +293,10 @@ def test_cookies_are_sent_where_they_belong() -> None:
         {"domain": "127.0.0.1", "path": "/", "name": "b", "value": "2", "secure": "true"},
         {"domain": "127.0.0.2", "path": "/", "name": "c", "value": "3", "secure": "false"},
     )
-    options = replace(OPTIONS, cookies=jar, headers={"cookie": "own=0"}, trusted_hosts=frozenset({"127.0.0.1"}))
 
     async def story(the: Setting) -> None:
+        trusted = frozenset({f"127.0.0.1:{the.site.port}"})
+        options = replace(OPTIONS, cookies=jar, headers={"cookie": "own=0"}, trusted_servers=trusted)
         the.answer("/shop/x", ok())
         the.answer("/", ok())
         await the.get("/shop/x", options)

@@ -144,6 +144,51 @@ def test_another_port_of_the_same_host_is_followed_and_checked() -> None:
     tell(story)
 
 
+def test_credentials_do_not_follow_to_another_port_of_the_host_or_to_another_host() -> None:
+    async def story(the: Setting) -> None:
+        async with Site() as other:
+            seen: list[Received] = []
+
+            async def look(call: Call) -> Reply:
+                seen.append(call.request)
+                return Reply(200)
+
+            other.routes["/look"] = look
+            given = ({"domain": "127.0.0.1", "path": "/", "name": "own", "value": "1", "secure": "false"},)
+            options = replace(
+                OPTIONS,
+                headers={"Authorization": "Bearer s3cret"},
+                trusted_servers=frozenset({f"127.0.0.1:{the.site.port}"}),
+                cookies=given,
+            )
+            the.redirect("/port", other.url_for("/look"), "set=1; Path=/")
+            await the.get("/port", options)
+            the.redirect("/host", other.url_for("/look", "127.0.0.2"), "set=1; Path=/")
+            away = await the.get("/host", options)
+            assert away.redirect_to is not None
+            await the.fetcher.fetch(Request(away.redirect_to, options, away.hops, away.cookies))
+        assert [request.header("authorization") for request in the.received] == ["Bearer s3cret"] * 2
+        assert [request.header("authorization") for request in seen] == ["", ""]
+        # Cookies know hosts, not ports.
+        assert [request.header("cookie") for request in seen] == ["own=1; set=1", ""]
+        assert [(request.method, request.body) for request in seen] == [("GET", b"")] * 2
+
+    tell(story)
+
+
+def test_a_redirect_that_may_not_be_followed_at_once_is_handed_back() -> None:
+    async def story(the: Setting) -> None:
+        the.redirect("/a", "/b")
+        the.redirect("/b", "/closed")
+        request = Request(resolve(the.site.url_for("/a")), OPTIONS, follows=lambda url: "closed" not in url.href)
+        response = await the.fetcher.fetch(request)
+        assert response.redirect_to == resolve(the.site.url_for("/closed"))
+        assert (response.url, response.hops) == (the.site.url_for("/b"), 2)
+        assert [hit.path for hit in the.site.hits] == ["/a", "/b"]
+
+    tell(story)
+
+
 def test_a_redirect_into_a_private_network_is_handed_back_and_then_denied() -> None:
     async def story(the: Setting) -> None:
         the.redirect("/a", "http://169.254.169.254/latest/meta-data/")

@@ -253,7 +253,7 @@ def test_from_https_to_http_go_no_credentials_and_back_they_do(certificates: Pat
             options = replace(
                 with_authority(certificates),
                 headers={"Authorization": "Bearer s3cret"},
-                trusted_hosts=frozenset({"shop.test"}),
+                trusted_servers=frozenset({f"shop.test:{ports['secure']}"}),
                 cookies=({"domain": "shop.test", "path": "/", "name": "own", "value": "1", "secure": "true"},),
             )
             response = await fetch(f"https://shop.test:{ports['secure']}/", options)

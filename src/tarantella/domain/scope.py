@@ -58,7 +58,7 @@ class Scope:
 
 def _territory(kind: ScopeKind, url: Url) -> str:
     if kind is ScopeKind.HOST:
-        return _host(url)
+        return url.server
     if kind is ScopeKind.DOMAIN:
         return registrable_domain(url.host)
     if kind is ScopeKind.PATH:
@@ -66,13 +66,8 @@ def _territory(kind: ScopeKind, url: Url) -> str:
     return ""
 
 
-def _host(url: Url) -> str:
-    # The same site over http and https is the same site.
-    return f"{url.host}:{url.port}" if url.port not in (80, 443) else url.host
-
-
 def _address(url: Url) -> str:
-    return f"{_host(url)}/{url.href.split('/', 3)[3]}"
+    return f"{url.server}/{url.href.split('/', 3)[3]}"
 
 
 def _either(patterns: Sequence[str]) -> re.Pattern[str] | None:

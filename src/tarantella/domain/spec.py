@@ -53,7 +53,7 @@ class Secrets:
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: tuple[Mapping[str, str], ...] = ()
     proxy: str | None = None
-    hosts: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
+    servers: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Spec:
         values["priority"] = Priority(values["priority"])
         if secrets:
             values["secrets"] = Secrets(
-                secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("hosts", ()))
+                secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("servers", ()))
             )
         return cls(**values)
 

@@ -52,6 +52,11 @@ class Url(NamedTuple):
         return f"{self.scheme}://{self.host}:{self.port}"
 
     @property
+    def server(self) -> str:
+        """Who answers there: the host, with its port unless that is a usual one. By http and https it is the same."""
+        return self.host if self.port in (80, 443) else f"{self.host}:{self.port}"
+
+    @property
     def lane(self) -> str:
         """Where a page with this address waits: its host, whatever the port."""
         return self.host

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import orjson
 import structlog
@@ -81,7 +81,9 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
                 return refusal
             began_at, began = clock.wall(), clock.monotonic()
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
-        request = Request(url, run.options, page.hops, run.jar.of_host(url.host) if run.jar else ())
+        cookies = run.jar.of_host(url.host) if run.jar else ()
+        follows = partial(_may_follow, tools.robots, run.user_agent) if run.spec.obey_robots else None
+        request = Request(url, run.options, page.hops, cookies, follows)
         visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
         elapsed = clock.monotonic() - began
         tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
@@ -99,6 +101,12 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
         tried = Attempt(page.strategy, began_at, round((clock.monotonic() - began) * 1000), "")
         return _failed(page, lane, run, tools, visit, tried, began)
+
+
+def _may_follow(robots: Robots, user_agent: str, target: Url) -> bool:
+    """Whether a redirect is known to lead where we may go; otherwise the page moves there, and is looked at once more."""
+    rules = robots.known(target)
+    return rules is not None and rules.allowed(target.href, user_agent)
 
 
 def _known_to_be_allowed(url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> bool:
@@ -227,7 +235,7 @@ def _second(at: int) -> str:
 
 
 def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
-    """A redirect to another host: the page goes and waits there."""
+    """A redirect to another host, or to where robots.txt has to be asked first: the page goes and waits there."""
     if not page.is_start and not run.contains(target.href):
         return _skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
     root = target.href if page.is_start and not run.contains(target.href) else None

@@ -76,7 +76,7 @@ class ServedRun:
         return Options(
             user_agent=self.user_agent,
             headers=spec.secrets.headers,
-            trusted_hosts=frozenset(spec.secrets.hosts),
+            trusted_servers=frozenset(spec.secrets.servers),
             cookies=spec.secrets.cookies,
             proxy=spec.secrets.proxy,
             ca_file=spec.ca_file,

@@ -82,7 +82,7 @@ async def serve_tastings(visitor: Visitor, reader: asyncio.StreamReader, write: 
 
 def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
     options = {field.name: getattr(request.options, field.name) for field in fields(Options)}
-    options["trusted_hosts"] = sorted(request.options.trusted_hosts)
+    options["trusted_servers"] = sorted(request.options.trusted_servers)
     return orjson.dumps(
         {
             "url": request.url._asdict(),
@@ -93,6 +93,7 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
             },
             "hops": request.hops,
             "cookies": request.cookies,
+            "asks": request.follows is not None,
             "text": wants.text,
             "fields": [asdict(wanted) for wanted in wants.fields],
             "links": wants.links,
@@ -104,12 +105,14 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
 def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     data = orjson.loads(line)
     options = data["options"]
-    options["trusted_hosts"] = frozenset(options["trusted_hosts"])
+    options["trusted_servers"] = frozenset(options["trusted_servers"])
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
     wants = Wants(data["text"], tuple(Field(**wanted) for wanted in data["fields"]), data["links"])
     cookies = tuple(Cookie(**cookie) for cookie in data["cookies"])
-    return Request(Url(**data["url"]), Options(**options), data["hops"], cookies), wants, data["keep_body"]
+    # Whoever knows the rules is in the other process: redirects are handed back to it.
+    follows = (lambda _: False) if data["asks"] else None
+    return Request(Url(**data["url"]), Options(**options), data["hops"], cookies, follows), wants, data["keep_body"]
 
 
 def pack_visit(visit: Visit) -> bytes:

@@ -81,12 +81,16 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
         text=main_text(html) if wants.text != "none" else None,
         links=len(hrefs),
     )
+    refresh = _refresh(html, page_url) if head.refreshes else None
+    if refresh is not None:
+        # It leads on by itself, which for us is a link like any other.
+        hrefs[refresh[1]] = None
     return Extracted(
         data=_with_fields(record, wants, html, base_url),
         hrefs=hrefs if wants.links and not head.nofollow else (),
         base=head.base,
         canonical=fields.absolute(base_url(), head.canonical) if head.canonical else None,
-        meta_refresh=_refresh(html, page_url) if head.refreshes else None,
+        meta_refresh=refresh,
         noindex=head.noindex,
     )
 

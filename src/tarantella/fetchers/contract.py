@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
@@ -17,8 +17,8 @@ class Options:
 
     user_agent: str
     headers: Mapping[str, str] = field(default_factory=dict)
-    # Hosts that may see `headers`: those of the run's start URLs. Nobody else gets a user's credentials.
-    trusted_hosts: frozenset[str] = frozenset()
+    # Those that may see `headers`: the servers of the run's start URLs. Nobody else gets a user's credentials.
+    trusted_servers: frozenset[str] = frozenset()
     cookies: tuple[Mapping[str, str], ...] = ()  # as the user gave them
     proxy: str | None = None
     ca_file: str | None = None
@@ -31,19 +31,24 @@ class Options:
 
 
 class Request(NamedTuple):
-    """One page to fetch. `cookies` are those that sites have set so far and this host may see."""
+    """One page to fetch.
+
+    `cookies` are those that sites have set so far and this host may see. `follows` says of a redirect on the same host
+    whether it may be followed at once; one that may not is handed back, as one to another host is.
+    """
 
     url: Url
     options: Options
     hops: int = 0
     cookies: tuple[Cookie, ...] = ()
+    follows: Callable[[Url], bool] | None = None
     cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
 
 
 class Response(NamedTuple):
     """What a site answered, and the cookies it set on the way.
 
-    `redirect_to` is set when the answer leads to another host: the page moves there.
+    `redirect_to` is set when the answer leads to where it may not be followed at once: the page moves there.
     """
 
     url: str

@@ -44,7 +44,7 @@ class HttpFetcher:
                     trail = trail or Trail(request)
                     target = trail.step(url, bytes(location), answer.headers)
                     await release(answer)
-                    if target.host == url.host:
+                    if target.host == url.host and (request.follows is None or request.follows(target)):
                         url = target
                         continue
                     headers = Headers(answer.headers)
@@ -73,7 +73,7 @@ class HttpFetcher:
     def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Awaitable[Answer]:
         """Send one request within what is left of the total time."""
         options = request.options
-        trusted = url.host in options.trusted_hosts and not _downgraded(request, url)
+        trusted = bool(options.trusted_servers) and _is_trusted(request, url)
         client = self._clients.ready(options, url, trusted=trusted)
         if client is None or trail is not None or options.cookies or request.cookies:
             return self._ask_with_more(client, request, url, trail, began, trusted=trusted)
@@ -96,10 +96,11 @@ class HttpFetcher:
         return await client.get(url.href, timeout=timeout, headers={"cookie": "; ".join(pairs)})
 
 
-def _downgraded(request: Request, url: Url) -> bool:
-    """Whether the credentials that were meant for https would now travel in the clear."""
-    # Of a page that came here from another host we don't know how it started.
-    return url.scheme == "http" and (request.url.scheme == "https" or request.hops > 0)
+def _is_trusted(request: Request, url: Url) -> bool:
+    """Whether a user's credentials were meant for this server, and would not travel in the clear where they did not before."""
+    # Of a page that came here from elsewhere we don't know how it started.
+    downgraded = url.scheme == "http" and (request.url.scheme == "https" or request.hops > 0)
+    return url.server in request.options.trusted_servers and not downgraded
 
 
 def _time_left(request: Request, began: float) -> float:

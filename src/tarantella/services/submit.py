@@ -10,7 +10,7 @@ from itertools import islice
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.outcome import Link
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.domain.url import fingerprint, start_url
+from tarantella.domain.url import fingerprint, start_url, stored
 from tarantella.extractors.page import Wants
 from tarantella.services.app import App
 from tarantella.store import runs
@@ -37,8 +37,8 @@ async def submit(
         )
     roots = [link.url for link in first[:MOST_ROOTS]]
     if spec.secrets != Secrets():
-        hosts = tuple(dict.fromkeys(link.lane for link in first[:MOST_ROOTS]))
-        spec = replace(spec, secrets=replace(spec.secrets, hosts=hosts))
+        servers = tuple(dict.fromkeys(stored(root).server for root in roots))
+        spec = replace(spec, secrets=replace(spec.secrets, servers=servers))
     now = app.now()
 
     def begin(tx: Tx) -> None:
