@@ -78,7 +78,7 @@ def test_explain_tells_where_a_page_was_found_and_each_attempt(crawled: Shell, s
     told = crawled.run("runs", "explain", "latest", f"{site}/missing").out
     assert f"It was found on {site}/links" in told
     assert "1. " in told
-    assert "over http: answered 404" in told
+    assert "over http/1.1: answered 404" in told
     assert "It failed, because the page does not exist: not_found" in told
     unknown = crawled.run("runs", "explain", "latest", f"{site}/never-linked")
     assert (unknown.code, "is not a page of this run" in unknown.err) == (2, True)

@@ -31,7 +31,7 @@ def _origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
 
 def _attempt(attempt: Mapping[str, Any]) -> str:
     status = f"answered {attempt['status']}" if attempt["status"] else "got no answer"
-    told = f"{attempt['n']}. {words.when(attempt['started_at'])}, over {attempt['strategy']}: {status}"
+    told = f"{attempt['n']}. {words.when(attempt['started_at'])}, over {attempt['protocol'] or attempt['strategy']}: {status}"
     told += f" after {words.duration(attempt['elapsed_ms'] / 1000)}"
     return told + (f", {words.size(attempt['bytes'])}" if attempt["bytes"] else "") + "."
 

@@ -44,6 +44,7 @@ class Attempt(NamedTuple):
     bytes: int = 0
     failure: str | None = None
     detail: str | None = None
+    protocol: str | None = None  # how the answer came, if there was one
 
 
 @dataclass(frozen=True, slots=True)

@@ -86,7 +86,9 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         request = Request(url, run.options, page.hops, cookies, follows)
         visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
         elapsed = clock.monotonic() - began
-        tried = Attempt(page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size)
+        tried = Attempt(
+            page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
+        )
         if visit.failure is not None:
             outcome = _failed(page, lane, run, tools, visit, tried, began)
         else:

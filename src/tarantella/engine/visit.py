@@ -32,6 +32,7 @@ class Visit(NamedTuple):
     not_a_document: str | None = None
     extracted: Extracted | None = None
     body: bytes | None = None
+    protocol: str | None = None
 
 
 class Visitor(Protocol):
@@ -82,6 +83,7 @@ class DirectVisitor:
             not_a_document=not_a_document,
             extracted=extracted,
             body=response.body if keep_body and extracted is not None else None,
+            protocol=response.protocol,
         )
 
 

@@ -10,6 +10,10 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
 
+# How an answer came.
+HTTP_1 = "http/1.1"
+HTTP_2 = "h2"
+
 
 @dataclass(frozen=True, slots=True)
 class Options:
@@ -58,6 +62,7 @@ class Response(NamedTuple):
     hops: int = 0
     redirect_to: Url | None = None
     cookies: tuple[Cookie, ...] = ()
+    protocol: str = HTTP_1
 
 
 class FetchError(Exception):

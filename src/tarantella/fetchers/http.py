@@ -6,14 +6,14 @@ from collections.abc import Awaitable
 from datetime import timedelta
 from time import monotonic, time
 
-from wreq import Client
+from wreq import Client, Version
 from wreq import Response as Answer
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
 from tarantella.fetchers.body import read_body, release
 from tarantella.fetchers.clients import MAX_CLIENTS, Clients
-from tarantella.fetchers.contract import FetchError, Request, Response
+from tarantella.fetchers.contract import HTTP_1, HTTP_2, FetchError, Request, Response
 from tarantella.fetchers.cookies import cookie_pairs, set_by
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.headers import Headers
@@ -23,6 +23,7 @@ from tarantella.fetchers.translation import proxy_failure, translated
 
 # Of an error page only the beginning is of interest, and its size must not hide which error it was.
 ERROR_PAGE_BYTES = 256 * 1024
+_HTTP_2 = Version.HTTP_2
 
 
 class HttpFetcher:
@@ -40,6 +41,7 @@ class HttpFetcher:
             while True:
                 answer = await self._ask(request, url, trail, began)
                 status = answer.status.as_int()
+                protocol = HTTP_2 if answer.version == _HTTP_2 else HTTP_1
                 if status in STATUSES and (location := answer.headers.get("location")) is not None:
                     trail = trail or Trail(request)
                     target = trail.step(url, bytes(location), answer.headers)
@@ -48,17 +50,17 @@ class HttpFetcher:
                         url = target
                         continue
                     headers = Headers(answer.headers)
-                    return Response(url.href, status, headers, b"", trail.hops, target, tuple(trail.set))
+                    return Response(url.href, status, headers, b"", trail.hops, target, tuple(trail.set), protocol)
                 if status == 407 and request.options.proxy is not None:
                     raise proxy_failure("auth")
                 headers = Headers(answer.headers)
                 limit = request.cut if status < 400 else ERROR_PAGE_BYTES
                 body = await read_body(answer, headers.get("content-encoding"), request.options, cut=limit)
                 if trail is None and "set-cookie" not in headers:
-                    return Response(url.href, status, headers, body, request.hops)
+                    return Response(url.href, status, headers, body, request.hops, None, (), protocol)
                 cookies = [*(trail.set if trail is not None else ()), *set_by(answer.headers, url, time())]
                 hops = request.hops if trail is None else trail.hops
-                return Response(url.href, status, headers, body, hops, None, tuple(cookies))
+                return Response(url.href, status, headers, body, hops, None, tuple(cookies), protocol)
         except FetchError:
             raise
         except Exception as error:

@@ -53,20 +53,27 @@ _IN_WORDS = {
     "reset": "{host} reset the connection",
     "truncated": "{host} sent less than it promised",
     "closed": "{host} closed the connection without an answer",
+    "goaway": "{host} ended the HTTP/2 connection",
+    "stream_reset": "{host} broke off its answer",
     "protocol": "{host} does not speak proper HTTP",
     "decode": "The body from {host} is not what its encoding says",
     "connect": "No connection to {host} came about",
 }
 _TLS_REASON = re.compile(r'reason: "([A-Z0-9_]{1,80})"')
+# A server may say something along when it ends a connection, and could say what else we look for here.
+_LAST_WORDS = re.compile(r'GoAway\(b"(?:[^"\\]|\\.)*", ')
+_HTTP2 = re.compile(r"(GoAway|Reset)\((?:StreamId\(\d+\), )?([A-Z0-9_]{1,40}), (\w+)\)")
 
 
 def translated(error: Exception, url: Url, *, proxied: bool, proxy_answers: bool) -> FetchError:
     """What went wrong with this URL. `proxy_answers`: we talk HTTP with the proxy, not with the site."""
     # Only what follows the address counts: nobody should steer this with words in a URL.
     # It can't be shown either, since it may hold the proxy's credentials.
-    text = str(error).partition("source: ")[2]
+    text = _LAST_WORDS.sub("GoAway(", str(error).partition("source: ")[2])
     if _timed_out(error, text):
         return _timeout(error, url, proxied=proxied)
+    if (said := _HTTP2.search(text)) is not None:
+        return _broken_off(said[1], said[2], url, by_us=said[3] != "Remote")
     detail = next((detail for fragment, detail in _DETAILS if fragment in text), _BY_CLASS.get(type(error)))
     if isinstance(error, exceptions.ProxyConnectionError) or (
         proxied and isinstance(error, exceptions.ConnectionError) and detail != "tls"
@@ -79,6 +86,12 @@ def translated(error: Exception, url: Url, *, proxied: bool, proxy_answers: bool
     words = _IN_WORDS[detail].format(host=url.host, port=url.port)
     reason = _TLS_REASON.search(text) if detail == "tls" else None
     return FetchError(Failure.NETWORK, detail, f"{words}: {reason[1]}." if reason else f"{words}.")
+
+
+def _broken_off(kind: str, code: str, url: Url, *, by_us: bool) -> FetchError:
+    """The end of an HTTP/2 stream or connection before its time, with the reason that was given."""
+    detail = "protocol" if by_us else "goaway" if kind == "GoAway" else "stream_reset"
+    return FetchError(Failure.NETWORK, detail, f"{_IN_WORDS[detail].format(host=url.host)}: {code}.")
 
 
 def proxy_failure(detail: str) -> FetchError:

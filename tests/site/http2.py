@@ -1,0 +1,83 @@
+"""An HTTP/2 server of a few frames, which breaks off where a real one only rarely does."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Self
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+NO_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM = 0, 2, 11
+STATUS_200 = b"\x88"  # the eighth entry of the table that every HTTP/2 implementation has
+
+Answer = Callable[[int, int], bytes | None]  # (stream, how many came before) → frames; None hangs up
+
+
+def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
+    return struct.pack(">I", len(payload))[1:] + bytes((kind, flags)) + struct.pack(">I", stream) + payload
+
+
+def page(stream: int, body: bytes = b"<title>OK</title>") -> bytes:
+    return frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, END_STREAM, stream, body)
+
+
+def beginning(stream: int) -> bytes:
+    """A page that has begun and promises more."""
+    return frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, 0, stream, b"<title>")
+
+
+def reset(stream: int, code: int = INTERNAL_ERROR) -> bytes:
+    return frame(RST_STREAM, 0, stream, struct.pack(">I", code))
+
+
+def goaway(last: int = 0, code: int = NO_ERROR, words: bytes = b"") -> bytes:
+    return frame(GOAWAY, 0, 0, struct.pack(">II", last, code) + words)
+
+
+class Http2Server:
+    """Answers each request with the frames that a test wants; `async with`."""
+
+    def __init__(self, certificate: Path, answer: Answer) -> None:
+        self.requests = 0
+        self._answer = answer
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(certificate.with_suffix(".pem"), certificate.with_suffix(".key"))
+        self._context.set_alpn_protocols(["h2"])
+
+    @property
+    def url(self) -> str:
+        return f"https://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/"
+
+    async def __aenter__(self) -> Self:
+        self._server = await asyncio.start_server(self._converse, "127.0.0.1", 0, ssl=self._context)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+
+    async def _converse(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readexactly(len(PREFACE))
+            writer.write(frame(SETTINGS, 0, 0))
+            while True:
+                head = await reader.readexactly(9)
+                kind, flags, stream = head[3], head[4], int.from_bytes(head[5:], "big")
+                await reader.readexactly(int.from_bytes(head[:3], "big"))
+                if kind == SETTINGS and not flags & ACK:
+                    writer.write(frame(SETTINGS, ACK, 0))
+                elif kind == HEADERS:
+                    frames = self._answer(stream, self.requests)
+                    self.requests += 1
+                    if frames is None:
+                        break
+                    writer.write(frames)
+                    await writer.drain()
+        except (OSError, asyncio.IncompleteReadError, ssl.SSLError):
+            pass
+        finally:
+            writer.close()
