@@ -43,7 +43,8 @@ class Site:
 
     def url_for(self, path: str, host: str | None = None) -> str:
         """The address of a path, on this site or on one of its sister hosts."""
-        return f"http://{host or self.host}:{self.port}{path}"
+        host = host or self.host
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}{path}"
 
     @property
     def hits(self) -> list[Hit]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 from contextlib import ExitStack
-from ipaddress import AddressValueError, IPv4Address
+from ipaddress import ip_address
 
 ADDRESSES = tuple(f"127.0.0.{number}" for number in range(1, 10))
 BACKLOG = 1024
@@ -30,7 +30,8 @@ def _bind_all(addresses: dict[str, None], port: int) -> list[socket.socket]:
     with ExitStack() as on_failure:
         bound: list[socket.socket] = []
         for address in addresses:
-            listener = on_failure.enter_context(socket.socket())
+            family = socket.AF_INET6 if ":" in address else socket.AF_INET
+            listener = on_failure.enter_context(socket.socket(family))
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.setblocking(False)
             try:
@@ -49,6 +50,6 @@ def _bind_all(addresses: dict[str, None], port: int) -> list[socket.socket]:
 
 def _is_loopback(host: str) -> bool:
     try:
-        return IPv4Address(host).is_loopback
-    except AddressValueError:
+        return ip_address(host).is_loopback
+    except ValueError:
         return False

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarantella.domain.failure import Failure
-from tarantella.domain.url import Url, resolve
+from tarantella.domain.url import Unfetchable, Url, resolve
 from tarantella.fetchers.addresses import Address, is_public
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.dns import Dns
@@ -135,6 +135,28 @@ def test_the_option_for_loopback_is_what_one_expects() -> None:
 @pytest.mark.parametrize("host", ["127.1", "0x7f.1", "2130706433", "0177.0.0.1", "１２７.０.０.１", "127.0.0.1."])
 def test_loopback_is_recognised_however_it_is_written(host: str) -> None:
     assert refusal(Guard(), at(host)).failure is Failure.DENIED
+
+
+@pytest.mark.parametrize("answer", ["fe80::1%eth0", "::1%lo", "fd00::5%2", "::ffff:10.0.0.1%1"])
+def test_a_zone_does_not_make_an_address_another(answer: str) -> None:
+    guard = Guard(refused_endpoints={("::1", 8000)}, dns=names(zoned_test=[answer]))
+    error = refusal(guard, at("zoned.test"))
+    assert (error.failure, "%" in error.message.partition("--allow-network")[2]) == (Failure.DENIED, False)
+    assert ask(guard, at("zoned.test"), "::/0", "0.0.0.0/0")
+    if answer.startswith("::1%"):
+        assert refusal(guard, at("zoned.test", 8000), "::/0").detail == "control_plane"
+
+
+@pytest.mark.parametrize("host", ["[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1%lo]"])
+def test_an_address_with_a_zone_is_no_web_address(host: str) -> None:
+    with pytest.raises(Unfetchable):
+        at(host)
+
+
+def test_what_is_allowed_by_its_ipv4_network_is_not_allowed_in_a_tunnel() -> None:
+    for host in ("[64:ff9b::10.0.0.1]", "[2002:a00:1::]", "[2001:0:4136:e378:8000:63bf:f5ff:fffe]"):
+        assert refusal(Guard(), at(host), "10.0.0.0/8").failure is Failure.DENIED
+    assert ask(Guard(), at("[::ffff:10.0.0.1]"), "10.0.0.0/8")
 
 
 @given(st.ip_addresses(v=4))
@@ -277,7 +299,9 @@ def story_of(guard: Guard, method: Callable[..., Awaitable[object]], host: str) 
 def test_a_proxy_may_be_private_but_no_metadata_service_and_not_ourselves() -> None:
     guard = Guard(refused_endpoints={("127.0.0.1", 80)})
     assert story_of(guard, guard.proxy_addresses, "10.0.0.1") == (ip_address("10.0.0.1"),)
-    for host in ("169.254.169.254", "[::ffff:169.254.169.254]", "[fd00:ec2::254]", "127.0.0.1"):
+    teredo = "[2001:0:4136:e378:8000:63bf:5601:5601]"
+    tunnels = ("[::ffff:169.254.169.254]", "[64:ff9b::169.254.169.254]", "[2002:a9fe:a9fe::1]", teredo)
+    for host in ("169.254.169.254", *tunnels, "[fd00:ec2::254]", "127.0.0.1"):
         with pytest.raises(FetchError) as caught:
             story_of(guard, guard.proxy_addresses, host)
         assert caught.value.failure is Failure.DENIED

@@ -43,6 +43,7 @@ _NOT_PUBLIC_V6 = tuple(
 _MAPPED = IPv6Network("::ffff:0:0/96")
 _NAT64 = IPv6Network("64:ff9b::/96")
 _SIX_TO_FOUR = IPv6Network("2002::/16")
+_TEREDO = IPv6Network("2001::/32")
 
 _METADATA = tuple(
     ip_network(network)
@@ -65,28 +66,40 @@ def parse_address(host: str) -> Address | None:
 
 
 def plain(address: Address) -> Address:
-    """The IPv4 address that the kernel dials for an IPv4-mapped one; any other as it is."""
-    if isinstance(address, IPv6Address) and address in _MAPPED:
+    """The IPv4 address that the kernel dials for an IPv4-mapped one; any other as it is, without its zone."""
+    if not isinstance(address, IPv6Address):
+        return address
+    if address in _MAPPED:
         return _embedded(address, 0)
-    return address
+    return IPv6Address(int(address)) if address.scope_id else address
+
+
+def inner(address: Address) -> IPv4Address | None:
+    """The IPv4 address that packets for this IPv6 one may end up at, if it carries one."""
+    if isinstance(address, IPv4Address):
+        return None
+    if address in _MAPPED or address in _NAT64:
+        return _embedded(address, 0)
+    if address in _SIX_TO_FOUR:
+        return _embedded(address, 80)
+    return IPv4Address(int(_embedded(address, 0)) ^ 0xFFFF_FFFF) if address in _TEREDO else None
 
 
 def is_public(address: Address) -> bool:
     """Whether this address is reached over the internet, and nowhere else."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
-    if address in _MAPPED or address in _NAT64:
-        return is_public(_embedded(address, 0))
-    if address in _SIX_TO_FOUR:
-        return is_public(_embedded(address, 80))
-    # What is left is public only inside the one block that is handed out. Loopback, private, link-local,
-    # site-local, multicast, IPv4-compatible and local NAT64 addresses are all outside of it.
+    if (behind := inner(address)) is not None and address not in _TEREDO:
+        return is_public(behind)
+    # What is left is public only inside the one block that is handed out, and not as Teredo, whose relays are anybody's.
+    # Loopback, private, link-local, site-local, multicast, IPv4-compatible and local NAT64 addresses are all outside of it.
     return address in _GLOBAL_V6 and not any(address in network for network in _NOT_PUBLIC_V6)
 
 
 def is_metadata(address: Address) -> bool:
     """Whether a cloud answers here with the credentials of the machine that asks."""
-    return _within(plain(address), _METADATA)
+    behind = inner(address)
+    return _within(plain(address), _METADATA) or (behind is not None and _within(behind, _METADATA))
 
 
 def is_allowed(address: Address, networks: Iterable[str]) -> bool:
@@ -97,7 +110,7 @@ def is_allowed(address: Address, networks: Iterable[str]) -> bool:
 def single(address: Address) -> str:
     """The network that is this address alone, as `--allow-network` takes it."""
     address = plain(address)
-    return f"{_without_zone(address)}/{address.max_prefixlen}"
+    return f"{address}/{address.max_prefixlen}"
 
 
 def _within(address: Address, networks: Iterable[Network]) -> bool:
@@ -106,10 +119,6 @@ def _within(address: Address, networks: Iterable[Network]) -> bool:
 
 def _embedded(address: IPv6Address, shift: int) -> IPv4Address:
     return IPv4Address((int(address) >> shift) & 0xFFFF_FFFF)
-
-
-def _without_zone(address: Address) -> str:
-    return str(address).partition("%")[0]
 
 
 @lru_cache(maxsize=1024)
