@@ -65,6 +65,9 @@ class Settings(BaseSettings):
     allow_networks: list[str] = Field(
         default_factory=list, description='Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`.'
     )
+    cache_bytes: int = Field(
+        1_000_000_000, ge=1_000_000, le=2**50, description="How large the cache of `--cache` may become."
+    )
     durability: Literal["normal", "full"] = Field(
         "normal",
         description="`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
@@ -88,6 +91,10 @@ class Settings(BaseSettings):
     @property
     def workers_dir(self) -> Path:
         return self.data_dir / "workers"
+
+    @property
+    def cache_dir(self) -> Path:
+        return self.data_dir / "cache"
 
     @property
     def exports_dir(self) -> Path:

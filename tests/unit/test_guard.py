@@ -311,6 +311,6 @@ def test_behind_a_proxy_private_addresses_stay_denied_and_unknown_names_are_left
     guard = Guard(dns=names(inside_test=["192.168.0.1"]))
     for host in ("127.0.0.1", "inside.test"):
         with pytest.raises(FetchError) as caught:
-            story_of(guard, guard.check_behind_proxy, host)
+            story_of(guard, guard.check_by_name, host)
         assert caught.value.failure is Failure.DENIED
-    story_of(guard, guard.check_behind_proxy, "only-the-proxy-knows.test")
+    story_of(guard, guard.check_by_name, "only-the-proxy-knows.test")

@@ -163,6 +163,27 @@ def test_the_strictest_of_the_runs_that_stand_here_decides() -> None:
     assert (made.throttle.limit, made.delay) == (3, 1.0)
 
 
+def test_who_was_not_asked_after_all_leaves_the_distance_to_who_was() -> None:
+    time, one = Time(), served("one", spec=Spec(delay=5.0))
+    made = lane(time)
+    made.stands({"one"})
+    made.limits({"one": one})
+    made.start()
+    made.spared()
+    made.end()
+    assert made.wait_time() == 0
+    made.start()
+    made.end()
+    time.seconds += 5
+    made.start()
+    made.spared()
+    made.end()
+    assert made.wait_time() == 0
+    made.start()
+    made.end()
+    assert made.wait_time() == 5
+
+
 def test_a_delay_and_a_crawl_delay_are_kept_whichever_is_longer() -> None:
     time, one = Time(), served("one", spec=Spec(delay=2.0))
     made = filled(time, one)

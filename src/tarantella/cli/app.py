@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from tarantella.cli import config, demo, doctor, engine, export, runs, scrape, steering
+from tarantella.cli import cache, config, demo, doctor, engine, export, runs, scrape, steering
 from tarantella.cli.command import Group, complain
 
 PROGRAM = "tarantella"
@@ -28,7 +28,7 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 partial, 130 interrupted.
 class Root(Group):
     """All commands, those that people start with first."""
 
-    order = ("scrape", "demo", "runs", "export", "doctor", "config")
+    order = ("scrape", "demo", "runs", "export", "cache", "doctor", "config")
 
 
 app = typer.Typer(
@@ -44,6 +44,7 @@ for noun in (scrape, demo, export, doctor, engine):
     app.registered_commands += noun.app.registered_commands
 runs.app.registered_commands += steering.app.registered_commands
 app.add_typer(runs.app, name="runs")
+app.add_typer(cache.app, name="cache")
 app.add_typer(config.app, name="config")
 
 

@@ -7,12 +7,15 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.spec import Secrets
 from tarantella.domain.url import MAX_LENGTH, start_url
+
+if TYPE_CHECKING:
+    from tarantella.settings import Settings
 
 STDIN = "-"
 LONGEST_BACKOFF = 3_600.0
@@ -96,6 +99,26 @@ def ca_file_of(path: Path | None) -> str | None:
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file")
     return str(path.absolute())
+
+
+def cache_dir_of(settings: Settings, given: Path | None, ttl: float | None, *, wanted: bool) -> str | None:
+    """Where answers are kept, if they are; a folder that can't be used is better known before the crawl."""
+    from tarantella.services.cache import folder_of
+
+    if not wanted and given is None:
+        if ttl is not None:
+            raise InvalidInput("--cache-ttl is for a cache.", remedy="Add --cache.", field="cache_ttl")
+        return None
+    folder = folder_of(settings, given)
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(
+            f"{folder} can't be used as a cache: {error.strerror}.",
+            remedy="Choose another folder with --cache-dir.",
+            field="cache_dir",
+        ) from None
+    return str(folder)
 
 
 def start_addresses(urls: Sequence[str], file: str | None, stopped: Callable[[], bool]) -> Iterator[str]:

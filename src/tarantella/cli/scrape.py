@@ -34,6 +34,7 @@ WHAT = "What to fetch"
 PACE = "How fast, how long, how stubborn"
 IDENTITY = "Who we are and what we may reach"
 KEEP = "What to keep of each page"
+DEVELOPMENT = "While you develop"
 
 EXAMPLES = """
 Examples:
@@ -203,6 +204,27 @@ def scrape(
         bool,
         typer.Option("--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP),
     ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache",
+            help="Keep answers in DATA_DIR/cache, and take them from there in later runs without asking the site.",
+            rich_help_panel=DEVELOPMENT,
+        ),
+    ] = False,
+    cache_dir: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Like --cache, in this folder.", rich_help_panel=DEVELOPMENT),
+    ] = None,
+    cache_ttl: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SECONDS",
+            help="How long answers are fresh; after that the site is asked whether they have changed.",
+            show_default="for ever",
+            rich_help_panel=DEVELOPMENT,
+        ),
+    ] = None,
     format_: RecordFormat = None,
     output: Output = None,
     fail_on: FailOnOption = "partial",
@@ -275,6 +297,9 @@ def scrape(
             allow_networks=(*settings.allow_networks, *(allow_network or ())),
             connect_timeout=settings.connect_timeout_seconds,
             total_timeout=settings.http_timeout_seconds,
+            cache_dir=inputs.cache_dir_of(settings, cache_dir, cache_ttl, wanted=cache),
+            cache_ttl=cache_ttl,
+            cache_bytes=settings.cache_bytes,
             text=text,
             fields=tuple(Field.parse(each) for each in field or ()),
             keep_bodies=keep_bodies,

@@ -33,6 +33,10 @@ class Refused:
     samples: tuple[str, ...] = ()
 
 
+# The protocol of an answer for which nobody was asked.
+FROM_CACHE = "cache"
+
+
 class Attempt(NamedTuple):
     """One try at a page, as `explain` will tell it."""
 
@@ -45,6 +49,11 @@ class Attempt(NamedTuple):
     failure: str | None = None
     detail: str | None = None
     protocol: str | None = None  # how the answer came, if there was one
+
+    @property
+    def was_sent(self) -> bool:
+        """Whether the site was asked."""
+        return self.protocol != FROM_CACHE
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,9 @@ class Spec:
     total_timeout: float = 20.0
     max_body: int = 20_000_000
     max_decoded: int = 50_000_000
+    cache_dir: str | None = None
+    cache_ttl: float | None = None
+    cache_bytes: int = 1_000_000_000
     text: str = "fast"
     fields: tuple[Field, ...] = ()
     keep_bodies: bool = False
@@ -159,4 +162,6 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("total_timeout", 0.01, 3_600.0),
     ("max_body", 1, 2**40),
     ("max_decoded", 1, 2**40),
+    ("cache_ttl", 0.0, 100 * 366 * 86_400.0),
+    ("cache_bytes", 1_000_000, 2**50),
 )

@@ -27,7 +27,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.failure import Failure
-from tarantella.domain.outcome import Attempt, Body, Link, Move, Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Attempt, Body, Link, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.strategy import Strategy
 from tarantella.domain.url import Url, fingerprint, redact, stored
@@ -89,6 +89,8 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         tried = Attempt(
             page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
         )
+        if visit.protocol == FROM_CACHE:
+            lane.spared()
         if visit.failure is not None:
             outcome = _failed(page, lane, run, tools, visit, tried, began)
         else:
@@ -122,7 +124,8 @@ def _answered(
 ) -> Outcome:
     """The site gave what was asked for: is it a page of this run?"""
     lane_was = lane.breaker.state
-    lane.succeeded(elapsed)
+    if visit.protocol != FROM_CACHE:
+        lane.succeeded(elapsed)
     events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)
     if visit.redirect_to is not None:
         outcome = _moved(page, run, visit, visit.redirect_to, tried, tools)
@@ -222,6 +225,7 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
             "fetched_at": _moment(tried.started_at),
             "elapsed_ms": tried.elapsed_ms,
             "bytes": visit.size,
+            "from_cache": visit.from_cache,
         },
         option=orjson.OPT_PASSTHROUGH_SUBCLASS,
     ).decode()
@@ -274,7 +278,7 @@ def _failed(
     failure = visit.failure
     assert failure is not None
     excused = failure is Failure.RATE_LIMITED and lane.excuses(began)
-    events = _host_learns(lane, visit, tools)
+    events = _host_learns(lane, visit, tools) if visit.protocol != FROM_CACHE else ()
     retry_after = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
     situation = Situation(
         failure=failure,

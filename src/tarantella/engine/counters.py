@@ -12,7 +12,7 @@ Labels = tuple[tuple[str, str], ...]
 
 HELP = {
     "tarantella_pages_total": "Pages that ended, by state and reason.",
-    "tarantella_requests_total": "Attempts that were made, by strategy.",
+    "tarantella_requests_total": "Requests that were sent, by strategy.",
     "tarantella_failures_total": "Attempts that failed, by failure code.",
     "tarantella_response_bytes_total": "Bytes of response bodies.",
     "tarantella_records_total": "Records that were stored.",
@@ -36,7 +36,7 @@ class Counters:
         for outcome in settled.outcomes:
             records += len(outcome.records)
             strategy = failure = None
-            if (attempt := outcome.attempt) is not None:
+            if (attempt := outcome.attempt) is not None and attempt.was_sent:
                 strategy, failure = attempt.strategy, attempt.failure
                 size += attempt.bytes
             alike[outcome.state, outcome.reason, strategy, failure] += 1

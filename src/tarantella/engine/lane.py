@@ -49,6 +49,7 @@ class OwnedLane:
         self._waits_until = clock.monotonic() + max(0.0, lane.not_before - clock.wall())
         self._wait_began = 0.0
         self._next_dial = 0.0
+        self._dial_before = 0.0
         self._settled_here = 0
         self._clean_told = False
         self._changed = False
@@ -169,7 +170,7 @@ class OwnedLane:
         if self.breaker is not CLOSED and self.breaker.state is BreakerState.OPEN:
             self._set_breaker(self.breaker.probing(self.clock.wall()))
         if self.delay:
-            self._next_dial = self.clock.monotonic() + self.delay
+            self._dial_before, self._next_dial = self._next_dial, self.clock.monotonic() + self.delay
 
     def end(self) -> None:
         self.active -= 1
@@ -180,6 +181,10 @@ class OwnedLane:
         self.throttle = self.throttle.after_success(latency)
         if self.breaker is not CLOSED:
             self._set_breaker(self.breaker.after_success())
+
+    def spared(self) -> None:
+        """Nothing was asked of the host after all, so nobody has to keep a distance from that."""
+        self._next_dial = min(self._next_dial, self._dial_before)
 
     def answered(self) -> None:
         """The host lives, though it did not give a page."""

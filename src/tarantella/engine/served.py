@@ -11,7 +11,7 @@ from tarantella.domain.url import resolve
 from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Wants
 from tarantella.fetchers import default_user_agent
-from tarantella.fetchers.contract import Options
+from tarantella.fetchers.contract import Caching, Options
 from tarantella.fetchers.jar import Jar
 from tarantella.store.runs import Run
 
@@ -85,6 +85,7 @@ class ServedRun:
             total_timeout=spec.total_timeout,
             max_body=spec.max_body,
             max_decoded=spec.max_decoded,
+            cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
         )
 
 

@@ -17,7 +17,7 @@ from tarantella.domain.spec import Field
 from tarantella.domain.url import Url
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Extracted, Wants
-from tarantella.fetchers.contract import Options, Request
+from tarantella.fetchers.contract import Caching, Options, Request
 
 READY = b"ready\n"
 LONGEST_LINE = 256 * 1024 * 1024
@@ -106,6 +106,7 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     data = orjson.loads(line)
     options = data["options"]
     options["trusted_servers"] = frozenset(options["trusted_servers"])
+    options["cache"] = Caching(**options["cache"]) if options["cache"] is not None else None
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
     wants = Wants(data["text"], tuple(Field(**wanted) for wanted in data["fields"]), data["links"])

@@ -33,6 +33,7 @@ class Visit(NamedTuple):
     extracted: Extracted | None = None
     body: bytes | None = None
     protocol: str | None = None
+    from_cache: bool = False
 
 
 class Visitor(Protocol):
@@ -84,6 +85,7 @@ class DirectVisitor:
             extracted=extracted,
             body=response.body if keep_body and extracted is not None else None,
             protocol=response.protocol,
+            from_cache=response.from_cache,
         )
 
 

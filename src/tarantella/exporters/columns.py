@@ -22,6 +22,7 @@ BASIC: Mapping[str, str] = {
     "fetched_at": "TEXT",
     "elapsed_ms": "REAL",
     "bytes": "INTEGER",
+    "from_cache": "INTEGER",
 }
 DATA = "data"
 

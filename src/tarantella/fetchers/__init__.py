@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 def _http(guard: Guard) -> Fetcher:
     # A strategy's library is loaded by the first run that needs it.
+    from tarantella.fetchers.cached import CachedFetcher
     from tarantella.fetchers.http import HttpFetcher
 
-    return HttpFetcher(guard)
+    return CachedFetcher(HttpFetcher(guard), guard)
 
 
 FETCHERS: Mapping[str, Callable[[Guard], Fetcher]] = {"http": _http}

@@ -107,7 +107,7 @@ class Clients:
         networks = options.allow_networks
         if options.proxy is None:
             return await self._guard.addresses(url, networks, within=within)
-        await self._guard.check_behind_proxy(url, networks, within=within)
+        await self._guard.check_by_name(url, networks, within=within)
         proxy = parse_proxy(options.proxy)
         try:
             return await self._guard.proxy_addresses(proxy.url, networks, within=within)

@@ -16,6 +16,15 @@ HTTP_2 = "h2"
 
 
 @dataclass(frozen=True, slots=True)
+class Caching:
+    """Where a run's answers are kept, and for how many seconds they are fresh; None is for ever."""
+
+    folder: str
+    ttl: float | None = None
+    max_bytes: int = 1_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """How a run wants its pages fetched; one object for all of a run's pages."""
 
@@ -32,6 +41,7 @@ class Options:
     max_body: int = 20_000_000
     max_decoded: int = 50_000_000
     max_redirects: int = 10
+    cache: Caching | None = None
 
 
 class Request(NamedTuple):
@@ -46,6 +56,7 @@ class Request(NamedTuple):
     hops: int = 0
     cookies: tuple[Cookie, ...] = ()
     follows: Callable[[Url], bool] | None = None
+    headers: Mapping[str, str] | None = None  # of this request alone
     cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
 
 
@@ -63,6 +74,7 @@ class Response(NamedTuple):
     redirect_to: Url | None = None
     cookies: tuple[Cookie, ...] = ()
     protocol: str = HTTP_1
+    from_cache: bool = False  # the body is as it was stored, even if the site was asked
 
 
 class FetchError(Exception):

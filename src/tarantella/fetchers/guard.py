@@ -62,13 +62,11 @@ class Guard:
                 raise _denied(url, address)
         return found
 
-    async def check_behind_proxy(
-        self, url: Url, allow_networks: Iterable[str] = (), *, within: float | None = None
-    ) -> None:
-        """Refuse a URL that a proxy would fetch from where we would not.
+    async def check_by_name(self, url: Url, allow_networks: Iterable[str] = (), *, within: float | None = None) -> None:
+        """Refuse a URL that we would not fetch, where nothing is dialled from here: by a proxy, or from a cache.
 
-        The proxy resolves names itself. What this machine can tell is still told: an address, or a name that
-        leads to a refused address here, is refused; a name that is unknown here is left to the proxy.
+        What this machine can tell is told: an address, or a name that leads to a refused address here, is refused. A name
+        that is unknown here is left to the proxy, which resolves it itself.
         """
         try:
             await self.addresses(url, allow_networks, within=within)

@@ -77,7 +77,7 @@ class HttpFetcher:
         options = request.options
         trusted = bool(options.trusted_servers) and _is_trusted(request, url)
         client = self._clients.ready(options, url, trusted=trusted)
-        if client is None or trail is not None or options.cookies or request.cookies:
+        if client is None or trail is not None or options.cookies or request.cookies or request.headers:
             return self._ask_with_more(client, request, url, trail, began, trusted=trusted)
         # Nearly every page: no time has passed yet, and the client has its own total.
         return client.get(url.href)
@@ -91,11 +91,12 @@ class HttpFetcher:
         timeout = timedelta(seconds=_time_left(request, began))
         kept = request.cookies if trail is None else trail.cookies
         pairs = cookie_pairs(url, request.options.cookies, kept, time())
-        if not pairs:
-            return await client.get(url.href, timeout=timeout)
-        if trusted:
-            pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
-        return await client.get(url.href, timeout=timeout, headers={"cookie": "; ".join(pairs)})
+        more = dict(request.headers or {}) if trail is None else {}
+        if pairs:
+            if trusted:
+                pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
+            more["cookie"] = "; ".join(pairs)
+        return await client.get(url.href, timeout=timeout, headers=more)
 
 
 def _is_trusted(request: Request, url: Url) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.spec import Field, Spec
 from tarantella.services.app import App
+from tarantella.services.cache import folder_of
 from tarantella.services.foreground import Interrupt, work_on
 from tarantella.services.submit import submit
 from tarantella.store import records
@@ -45,6 +46,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         """Scrape and yield each record as soon as it is stored.
 
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`; fields are `{"name": "css@attr"}`.
+        With `cache=True` answers are kept for later runs.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
         """
         app = open_app(data_dir=Path(data_dir) if data_dir is not None else None)
@@ -122,7 +124,10 @@ def _put(found: queue.Queue[Record | BaseException | None], item: Record | BaseE
 
 def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
     settings = app.settings
+    if options.pop("cache", False):
+        options.setdefault("cache_dir", str(folder_of(settings, None)))
     values: dict[str, Any] = {
+        "cache_bytes": settings.cache_bytes,
         "concurrency": settings.concurrency,
         "per_host": settings.per_host,
         "max_pages": settings.max_pages,

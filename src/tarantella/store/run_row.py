@@ -46,7 +46,7 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         change.states[o.state] += 1
         change.incomplete += o.state is PageState.SKIPPED and o.reason in INCOMPLETE_SKIPS
         change.records += len(o.records)
-        if o.attempt:
+        if o.attempt and o.attempt.was_sent:
             change.requests += 1
             change.bytes += o.attempt.bytes
         for reason, refused in o.refused.items():
