@@ -46,6 +46,16 @@ def test_fields_are_given_by_name(tmp_path: Path) -> None:
     assert record["fields"]["heading"]
 
 
+def test_answers_can_be_kept_for_the_next_time(tmp_path: Path) -> None:
+    site = Site()
+
+    def twice() -> list[dict[str, Any]]:
+        return [*(next(scrape(f"{site.url}/ok", data_dir=tmp_path / "data", cache=True, **LOCAL)) for _ in range(2))]
+
+    assert [record["from_cache"] for record in in_a_thread(site, twice)] == [False, True]
+    assert list((tmp_path / "data" / "cache").glob("*/*.page"))
+
+
 def test_scrape_works_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:
     async def cell() -> list[dict[str, Any]]:
         async with Site() as site:

@@ -41,6 +41,12 @@ def test_a_cookie_may_be_four_kilobytes_and_no_more() -> None:
     assert from_("http://example.com/", "n=" + "x" * MAX_COOKIE) is None
 
 
+def test_what_tells_a_cookie_from_others_is_short_enough_to_be_stored() -> None:
+    assert from_("http://example.com/", "n" * 1_025 + "=1") is None
+    assert from_(f"http://example.com/{'x' * 1_100}/y", "a=1") is None
+    assert from_(f"http://example.com/{'x' * 1_100}/y", "a=1; Path=/") is not None
+
+
 @pytest.mark.parametrize("said", ["example.com", ".example.com", "EXAMPLE.com", " example.com "])
 def test_a_domain_holds_for_all_hosts_below_it(said: str) -> None:
     cookie = from_("http://www.example.com/", f"a=1; Domain={said}")

@@ -12,6 +12,7 @@ from tarantella.domain.url import Url
 
 MAX_COOKIE = 4_096  # name and value together
 MAX_ATTRIBUTE = 1_024
+MAX_NAME = 1_024  # a database's index takes no more of name, path and domain together
 # Longer than any run, and short enough to be added to a time.
 LONGEST_LIFE = 400 * 86_400.0
 
@@ -79,7 +80,8 @@ def received(header: str, url: Url, now: float) -> Cookie | None:
         expires_at=_expires_at(said, now),
         set_at=now,
     )
-    return cookie if _keeps_its_promise(cookie) else None
+    short = len(cookie.name) <= MAX_NAME and len(cookie.path) <= MAX_ATTRIBUTE
+    return cookie if short and _keeps_its_promise(cookie) else None
 
 
 def can_be_sent(name: str, value: str) -> bool:

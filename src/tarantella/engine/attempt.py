@@ -82,8 +82,9 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             began_at, began = clock.wall(), clock.monotonic()
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
         cookies = run.jar.of_host(url.host) if run.jar else ()
-        follows = partial(_may_follow, tools.robots, run.user_agent) if run.spec.obey_robots else None
-        request = Request(url, run.options, page.hops, cookies, follows)
+        if run.follows is None and run.spec.obey_robots:
+            run.follows = partial(_may_follow, tools.robots, run.user_agent)
+        request = Request(url, run.options, page.hops, cookies, run.follows)
         visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
         elapsed = clock.monotonic() - began
         tried = Attempt(

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.scope import Scope
-from tarantella.domain.url import resolve
+from tarantella.domain.url import Url, resolve
 from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Wants
 from tarantella.fetchers import default_user_agent
@@ -38,6 +38,7 @@ class ServedRun:
         self.links = LinkFilter(self._scope(), run.spec.depth)
         self.options = self._options()
         self.jar = Jar()
+        self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
 
     @property
     def may_start(self) -> bool:
