@@ -1,78 +1,78 @@
-"""Run the comparison: python -m benchmarks."""
+"""Run the benchmarks: python -m benchmarks."""
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import signal
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import fields
 from pathlib import Path
 from types import FrameType
 
-from benchmarks import nginx, site
-from benchmarks.contestants import CONTESTANTS, Contestant
+from benchmarks.contestants.registry import CONTESTANTS
+from benchmarks.contract import Benchmark, Findings, Setting, say
 from benchmarks.machine import Machine
-from benchmarks.measure import REPOSITORY, Measurement, measure
-from benchmarks.report import Report, Setting
+from benchmarks.registry import BENCHMARKS
+from benchmarks.report import Report, whole
+from benchmarks.rig.command import CommandFailed
+from benchmarks.rig.measure import REPOSITORY
+from benchmarks.rig.nginx import NginxError
+
+# The benchmark in which the contestants that `--only` names take part.
+OF_CONTESTANTS = "crawl"
 
 
-@dataclass(frozen=True, slots=True)
-class Served:
-    """A site and where it is served."""
-
-    site: site.Site
-    base_url: str
-
-
-def main() -> None:
-    options = _options()
+def main(words: Sequence[str] | None = None) -> None:
+    options = _options(words)
+    if options.what == "list":
+        _list()
+        return
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _leave)
-    work_dir: Path = options.work_dir.resolve()
-    output: Path = options.output.resolve() if options.output else work_dir / "report.md"
-    output.parent.mkdir(parents=True, exist_ok=True)
-    setting = Setting(
-        pages=options.pages,
-        scrapy_pages=min(options.scrapy_pages, options.pages),
-        rounds=options.rounds,
-        concurrency=options.concurrency,
-        text=options.text,
-    )
-    chosen, absent = _choose(options.only)
+    setting = _setting(options)
+    setting.work_dir.mkdir(parents=True, exist_ok=True)
     try:
-        machine = Machine.here()
-        measurements = _compare(chosen, setting, work_dir)
-    except nginx.NginxError as error:
+        reports = _run(_chosen(options.only), setting)
+    except NginxError as error:
         sys.exit(f"error: {error}")
-    report = Report(machine, setting, measurements, absent)
-    output.write_text(report.as_markdown())
-    output.with_suffix(".json").write_text(report.as_json())
-    print(report.as_markdown())
-    _say(f"written to {output} and {output.with_suffix('.json')}")
-    if any(one.complaint for one in measurements):
+    output: Path = options.output.resolve() if options.output else setting.work_dir / "report.md"
+    output.parent.mkdir(parents=True, exist_ok=True)
+    output.write_text(whole(reports))
+    say(f"written to {output}")
+    if any(report.findings.complaints for report in reports):
         sys.exit(1)
 
 
-def _options() -> argparse.Namespace:
-    names = [contestant.name for contestant in CONTESTANTS]
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Crawl one site with each of them.")
-    parser.add_argument("--pages", type=_positive, default=30_000, help="pages of the site (default %(default)s)")
-    parser.add_argument(
-        "--scrapy-pages",
-        type=_positive,
-        default=3_000,
-        help="pages of the smaller site for Scrapy (default %(default)s)",
+def _options(words: Sequence[str] | None) -> argparse.Namespace:
+    names = [*(one.name for one in BENCHMARKS), *(one.name for one in CONTESTANTS)]
+    defaults = {field.name: field.default for field in fields(Setting)}
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="How fast Tarantella is. `list` tells what there is to run."
     )
-    parser.add_argument("--rounds", type=_positive, default=3, help="default %(default)s")
-    parser.add_argument("--only", nargs="+", choices=names, metavar="NAME", help=f"of {', '.join(names)}")
-    parser.add_argument("--text", choices=("none", "fast"), default="none", help="extract each page's text?")
-    parser.add_argument("--concurrency", type=_positive, default=64, help="default %(default)s")
+    parser.add_argument("what", nargs="?", choices=("run", "list"), default="run", help=argparse.SUPPRESS)
+    parser.add_argument(
+        "--only", nargs="+", choices=names, metavar="NAME", help="benchmarks, or contestants of `crawl`"
+    )
+    for name, text in (
+        ("pages", "pages of the site"),
+        ("scrapy-pages", "pages of the smaller site for Scrapy"),
+        ("crawlee-pages", "pages of the smaller site for Crawlee"),
+        ("many", "pages, runs and events where it is about very many: memory, resume, lists"),
+        ("rounds", "how often everybody crawls"),
+        ("repetitions", "how often what is short is repeated: first-request, resume; lists 20 times as often"),
+        ("concurrency", "requests in flight"),
+        ("engines", "processes in `engines`"),
+        ("hosts", "hosts in `engines`"),
+    ):
+        default = defaults[name.replace("-", "_")]
+        parser.add_argument(
+            f"--{name}", type=_positive, default=default, metavar="N", help=f"{text} (default {default})"
+        )
+    parser.add_argument("--text", choices=("none", "fast"), default=defaults["text"], help="extract each page's text?")
     parser.add_argument("--output", type=Path, metavar="FILE.md", help="default: report.md in the work directory")
     parser.add_argument("--work-dir", type=Path, default=REPOSITORY / "data" / "bench", help="default: data/bench")
-    return parser.parse_args()
+    return parser.parse_args(words)
 
 
 def _positive(text: str) -> int:
@@ -81,80 +81,50 @@ def _positive(text: str) -> int:
     return number
 
 
+def _list() -> None:
+    for benchmark in BENCHMARKS:
+        print(f"{benchmark.name:15} {benchmark.asks}")
+        if benchmark.name == OF_CONTESTANTS:
+            for contestant in CONTESTANTS:
+                reason = contestant.missing()
+                print(f"  {contestant.name:13} {contestant.describes}{f' ({reason})' if reason else ''}")
+
+
 def _leave(number: int, _frame: FrameType | None) -> None:
     # An exception instead of a sudden death, so that nginx and the contestant are stopped on the way out.
     sys.exit(128 + number)
 
 
-def _choose(only: Sequence[str] | None) -> tuple[list[Contestant], dict[str, str]]:
-    """Who runs, and who can't and why; to ask for one by name that can't run is an error."""
-    wanted = [one for one in CONTESTANTS if only is None or one.name in only]
-    absent = {one.name: reason for one in wanted if (reason := one.missing())}
-    for name, reason in absent.items():
-        if only:
-            sys.exit(f"error: {name} can't run: {reason}")
-        _say(f"LEFT OUT: {name}: {reason}")
-    return [one for one in wanted if one.name not in absent], absent
+def _setting(options: argparse.Namespace) -> Setting:
+    given = {field.name: getattr(options, field.name) for field in fields(Setting) if hasattr(options, field.name)}
+    contestants = tuple(one.name for one in CONTESTANTS if one.name in (options.only or ()))
+    return Setting(**{**given, "work_dir": options.work_dir.resolve(), "contestants": contestants})
 
 
-def _compare(chosen: Sequence[Contestant], setting: Setting, work_dir: Path) -> list[Measurement]:
-    measurements: list[Measurement] = []
-    with ExitStack() as stack:
-        served: dict[int, Served] = {}
-        for pages in sorted({_pages_for(contestant, setting) for contestant in chosen}):
-            served[pages] = _serve(pages, work_dir, stack)
-        for round_number in range(1, setting.rounds + 1):
-            for contestant in chosen:
-                one = _run(contestant, round_number, served[_pages_for(contestant, setting)], setting, work_dir)
-                _say(_line(one))
-                measurements.append(one)
-    return measurements
+def _chosen(only: Sequence[str] | None) -> list[Benchmark]:
+    if not only:
+        return list(BENCHMARKS)
+    # Who names contestants and no benchmark wants to see them crawl.
+    names = {name if any(name == one.name for one in BENCHMARKS) else OF_CONTESTANTS for name in only}
+    return [one for one in BENCHMARKS if one.name in names]
 
 
-def _pages_for(contestant: Contestant, setting: Setting) -> int:
-    return setting.scrapy_pages if contestant.small_site else setting.pages
-
-
-def _serve(pages: int, work_dir: Path, stack: ExitStack) -> Served:
-    _say(f"preparing a site of {pages:,} pages")
-    generated = site.prepare(site.Shape(pages), work_dir)
-    base_url = stack.enter_context(nginx.serving(generated, work_dir))
-    nginx.warm_up(generated, base_url)
-    return Served(generated, base_url)
-
-
-def _run(contestant: Contestant, round_number: int, served: Served, setting: Setting, work_dir: Path) -> Measurement:
-    folder = work_dir / "run"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    out = folder / "pages.jsonl"
-    start_url = served.base_url + served.site.first_path
-    try:
-        return measure(
-            contestant.name,
-            contestant.command(start_url, out, setting.concurrency, setting.text),
-            round_number=round_number,
-            site=served.site,
-            base_url=served.base_url,
-            out=out,
-            timeout_seconds=contestant.timeout_seconds(served.site.shape.pages),
-        )
-    finally:
-        # With text, a run leaves a gigabyte.
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _line(one: Measurement) -> str:
-    if one.complaint:
-        return f"round {one.round}: {one.contestant}: NOT COMPLETE: {one.complaint}"
-    return (
-        f"round {one.round}: {one.contestant}: {one.pages_per_second:,.0f} pages/s, "
-        f"{one.wall_seconds:.1f} s, {one.cpu_seconds:.1f} s CPU, {one.peak_bytes / 1e6:.0f} MB"
-    )
-
-
-def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+def _run(chosen: Sequence[Benchmark], setting: Setting) -> list[Report]:
+    """Run them one after the other; what each found is written and shown as soon as it is known."""
+    machine = Machine.here()
+    reports = []
+    for benchmark in chosen:
+        say(f"== {benchmark.name}: {benchmark.asks}")
+        try:
+            findings = benchmark.run(setting)
+        except CommandFailed as error:
+            # The others can still be run, and what they find is worth knowing.
+            findings = Findings([], [], complaints=[str(error)])
+        report = Report(benchmark, setting, machine, findings)
+        (setting.work_dir / f"{benchmark.name}.json").write_text(report.as_json())
+        print(report.as_markdown(with_notes=False), flush=True)
+        reports.append(report)
+    return reports
 
 
 if __name__ == "__main__":

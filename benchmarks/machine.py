@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from benchmarks import nginx
+from benchmarks.rig import nginx
 
-LIBRARIES = ("tarantella", "wreq", "turbohtml", "uvloop", "orjson", "Scrapy", "Twisted", "lxml")
+LIBRARIES = ("tarantella", "wreq", "turbohtml", "uvloop", "orjson", "Scrapy", "Twisted", "crawlee", "impit", "lxml")
 
 
 @dataclass(frozen=True, slots=True)

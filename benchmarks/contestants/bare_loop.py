@@ -10,6 +10,7 @@ import argparse
 import asyncio
 import datetime as dt
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import cast
 
@@ -68,14 +69,13 @@ class Table:
 
 
 class Crawl:
-    """A crawl of one host by a few coroutines that share a list."""
+    """A crawl of a few hosts by a few coroutines that share a list; links to other hosts are left alone."""
 
-    def __init__(self, start_url: str, concurrency: int, with_text: bool, table: Table) -> None:
-        scheme, _, rest = start_url.partition("://")
-        host, _, path = rest.partition("/")
-        self._base = f"{scheme}://{host}"
-        self._todo = [f"/{path}"]
-        self._seen = set(self._todo)
+    def __init__(self, start_urls: Sequence[str], concurrency: int, with_text: bool, table: Table) -> None:
+        self._todo = list(start_urls)
+        self._seen = set(start_urls)
+        # Links as they are written, by host: most were met before, and then there is nothing to put together.
+        self._met: dict[str, set[str]] = {_base_of(url): set() for url in start_urls}
         self._concurrency = concurrency
         self._with_text = with_text
         self._table = table
@@ -101,8 +101,7 @@ class Crawl:
                 self._start_workers(group, client)
         self._active -= 1
 
-    async def _visit(self, path: str, client: wreq.Client) -> None:
-        url = self._base + path
+    async def _visit(self, url: str, client: wreq.Client) -> None:
         response = await client.get(url)
         body = bytes(await response.bytes())
         if (status := response.status.as_int()) != 200:
@@ -110,9 +109,7 @@ class Crawl:
         document = turbohtml.parse(body, positions=False)
         # The expression selects attributes, and those are strings.
         hrefs = cast("list[str]", HREFS(document))
-        new = set(hrefs) - self._seen
-        self._seen.update(new)
-        self._todo.extend(new)
+        self._follow(hrefs, _base_of(url))
         title = document.find("title")
         description = document.select_one("meta[name=description]")
         self._table.add(
@@ -126,10 +123,23 @@ class Crawl:
             )
         )
 
+    def _follow(self, hrefs: Sequence[str], base: str) -> None:
+        met = self._met[base]
+        for href in set(hrefs) - met:
+            met.add(href)
+            url = base + href if href.startswith("/") else href
+            if url not in self._seen and _base_of(url) in self._met:
+                self._seen.add(url)
+                self._todo.append(url)
+
+
+def _base_of(url: str) -> str:
+    return url[: url.index("/", len("http://"))]
+
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.bare_loop", description=__doc__)
-    parser.add_argument("--url", required=True)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.contestants.bare_loop", description=__doc__)
+    parser.add_argument("--url", action="append", required=True, help="where to start; may be given again")
     parser.add_argument("--concurrency", type=int, default=32)
     parser.add_argument("--text", choices=("none", "fast"), default="none")
     parser.add_argument("--out", type=Path, required=True, help="JSON lines; its SQLite file stands beside it")

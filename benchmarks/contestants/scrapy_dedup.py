@@ -10,7 +10,7 @@ from scrapy import Request, Spider
 from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from benchmarks import scrapy_run
+from benchmarks.contestants import scrapy_run
 
 
 class DedupSpider(Spider):

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.site import Site, page_title
+from benchmarks.rig.site import Served
 
 STOPWATCH = Path(__file__).with_name("stopwatch.py")
-REPOSITORY = Path(__file__).resolve().parent.parent
+REPOSITORY = Path(__file__).resolve().parent.parent.parent
 # Time for the stopwatch to end a contestant and write its figures.
 GRACE_SECONDS = 60
 LOG_TAIL = 2000
 # They would change what a contestant does, or make it compile its modules again at every start.
 DROPPED_VARIABLES = ("PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED", "PYTHONPROFILEIMPORTTIME")
-DROPPED_PREFIXES = ("TARANTELLA_", "APP_", "SCRAPY_")
+DROPPED_PREFIXES = ("TARANTELLA_", "APP_", "SCRAPY_", "CRAWLEE_", "APIFY_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,8 @@ class Measurement:
     pages: int
     wall_seconds: float
     cpu_seconds: float
-    peak_bytes: int
+    peak_bytes: int  # of its largest process
+    peak_sum_bytes: int  # of all its processes together
     complaint: str | None
 
     @property
@@ -46,23 +47,23 @@ def measure(
     command: Sequence[str],
     *,
     round_number: int,
-    site: Site,
-    base_url: str,
-    out: Path,
+    served: Served,
+    outputs: Sequence[Path],
+    folder: Path,
     timeout_seconds: float,
 ) -> Measurement:
-    """Run a command in the folder of its output file, and check what it left there."""
-    folder = out.parent
+    """Run a command in a folder, and check what it left there."""
     figures = _run(command, folder, timeout_seconds)
     complaint = _complaint_about_exit(figures, folder / "log.txt", timeout_seconds)
     return Measurement(
         contestant=name,
         round=round_number,
-        pages=site.shape.pages,
+        pages=served.site.shape.pages,
         wall_seconds=figures["wall_seconds"],
         cpu_seconds=figures["cpu_seconds"],
         peak_bytes=figures["peak_bytes"],
-        complaint=complaint or complaint_about_output(out, site, base_url),
+        peak_sum_bytes=figures["peak_sum_bytes"],
+        complaint=complaint or complaint_about_output(outputs, served),
     )
 
 
@@ -75,7 +76,7 @@ def _run(command: Sequence[str], folder: Path, timeout_seconds: float) -> dict[s
             *command,
         ],
         cwd=folder,
-        env=_environment(os.environ),
+        env=environment(os.environ),
     )
     try:
         stopwatch.wait(timeout_seconds + GRACE_SECONDS)
@@ -89,7 +90,7 @@ def _run(command: Sequence[str], folder: Path, timeout_seconds: float) -> dict[s
     return figures
 
 
-def _environment(ours: Mapping[str, str]) -> dict[str, str]:
+def environment(ours: Mapping[str, str]) -> dict[str, str]:
     """Ours, without what would favour or hinder somebody, and with this package found from any folder."""
     kept = {
         name: value
@@ -116,25 +117,26 @@ def _tail(log: Path) -> str:
     return f"its last words:\n{said}" if said else "it said nothing"
 
 
-def complaint_about_output(out: Path, site: Site, base_url: str) -> str | None:
+def complaint_about_output(outputs: Sequence[Path], served: Served) -> str | None:
     """What is wrong with the records, or None when there is exactly one, with its title, for every page."""
-    if not out.is_file():
-        return f"wrote no {out.name}"
-    titles = {base_url + path: page_title(number) for number, path in enumerate(site.paths())}
+    titles = served.titles()
     missing = set(titles)
     rows = strangers = repeated = untitled = 0
-    with out.open("rb") as lines:
-        for line in lines:
-            rows += 1
-            record = json.loads(line)
-            url = record.get("url")
-            if url not in titles:
-                strangers += 1
-            elif url not in missing:
-                repeated += 1
-            elif record.get("title") != titles[url]:
-                untitled += 1
-            missing.discard(url)
+    for output in outputs:
+        if not output.is_file():
+            return f"wrote no {output.name}"
+        with output.open("rb") as lines:
+            for line in lines:
+                rows += 1
+                record = json.loads(line)
+                url = record.get("url")
+                if url not in titles:
+                    strangers += 1
+                elif url not in missing:
+                    repeated += 1
+                elif record.get("title") != titles[url]:
+                    untitled += 1
+                missing.discard(url)
     if not (missing or strangers or repeated or untitled):
         return None
     return (

@@ -10,12 +10,11 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from benchmarks.site import Site
+from benchmarks.rig.site import Served, Site, loopback, page_path
 
-HOST = "127.0.0.1"
 START_TRIES = 5
 READY_SECONDS = 10.0
 STOP_SECONDS = 10.0
@@ -30,7 +29,7 @@ pid "{folder}/nginx.pid";
 error_log "{folder}/error.log";
 events {{ worker_connections 1024; }}
 http {{
-    access_log off;
+    {log}
     sendfile on;
     tcp_nopush on;
     keepalive_requests 1000000000;
@@ -41,7 +40,7 @@ http {{
     default_type text/html;
     {temp_paths}
     server {{
-        listen {host}:{port} backlog=1024;
+        {listens}
         root "{root}";
     }}
 }}
@@ -53,34 +52,55 @@ class NginxError(RuntimeError):
 
 
 @contextmanager
-def serving(site: Site, work_dir: Path) -> Iterator[str]:
-    """The base URL of the site for as long as the block lasts."""
+def serving(site: Site, work_dir: Path, *, keep_log: bool = False) -> Iterator[Served]:
+    """The site, served for as long as the block lasts; with a log, one line a request: when it came, and what for."""
     binary = _find_binary()
-    folder = work_dir / f"nginx-{site.shape.pages}"
+    folder = work_dir / f"nginx-{site.root.name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    process, port = _start(binary, site, folder)
+    log = folder / "access.log" if keep_log else None
+    process, port = _start(binary, site, folder, log)
     try:
-        yield f"http://{HOST}:{port}"
+        yield Served(site, port, log)
     finally:
         _stop(process)
 
 
-def warm_up(site: Site, base_url: str) -> None:
+def warm_up(served: Served) -> None:
     """Fetch every page once, so that the first contestant doesn't pay for cold caches."""
-    connection = http.client.HTTPConnection(base_url.removeprefix("http://"), timeout=10)
-    try:
-        for path in ("/robots.txt", *site.paths()):
-            connection.request("GET", path)
-            answer = connection.getresponse()
-            answer.read()
-            if answer.status != 200:
-                raise NginxError(
-                    f"nginx answered {answer.status} for {path}: see error.log in the work directory; "
-                    "403 means that it may not read the site's folder"
-                )
-    finally:
-        connection.close()
+    shape = served.site.shape
+    for host in range(shape.hosts):
+        connection = http.client.HTTPConnection(loopback(host), served.port, timeout=10)
+        try:
+            for path in ("/robots.txt", *(page_path(number) for number in range(host, shape.pages, shape.hosts))):
+                _fetch(connection, path)
+        finally:
+            connection.close()
+
+
+def _fetch(connection: http.client.HTTPConnection, path: str) -> None:
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    answer.read()
+    if answer.status != 200:
+        raise NginxError(
+            f"nginx answered {answer.status} for {path}: see error.log in the work directory; "
+            "403 means that it may not read the site's folder"
+        )
+
+
+def free_port(hosts: int = 1, wish: int = 0) -> int | None:
+    """A port that is free on this many hosts: the one wished for, or None; without a wish, any."""
+    with ExitStack() as stack:
+        port = wish
+        for host in range(hosts):
+            probe = stack.enter_context(socket.socket())
+            try:
+                probe.bind((loopback(host), port))
+            except OSError:
+                return None
+            port = probe.getsockname()[1]
+        return port
 
 
 def _find_binary() -> str:
@@ -97,12 +117,14 @@ def version() -> str:
     return answer.stderr.strip().removeprefix("nginx version: nginx/")
 
 
-def _start(binary: str, site: Site, folder: Path) -> tuple[subprocess.Popen[bytes], int]:
+def _start(binary: str, site: Site, folder: Path, log: Path | None) -> tuple[subprocess.Popen[bytes], int]:
     # Between our choosing a free port and nginx binding it, somebody else may take it: choose again.
     for _ in range(START_TRIES):
-        port = _free_port()
+        port = site.shape.port or free_port(site.shape.hosts)
+        if port is None:
+            continue
         config = folder / "nginx.conf"
-        config.write_text(_config(site, folder, port))
+        config.write_text(_config(site, folder, port, log))
         process = subprocess.Popen(
             [binary, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(config)],
             stdin=subprocess.DEVNULL,
@@ -120,23 +142,16 @@ def _start(binary: str, site: Site, folder: Path) -> tuple[subprocess.Popen[byte
     raise NginxError(f"nginx did not start within {READY_SECONDS:.0f} s, tried {START_TRIES} times:\n{tail}")
 
 
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def _config(site: Site, folder: Path, port: int) -> str:
+def _config(site: Site, folder: Path, port: int, log: Path | None) -> str:
     open_files, cached_files = _file_limits(site.shape.pages)
     return CONFIG.format(
         user="user root;" if os.geteuid() == 0 else "",
         open_files=open_files,
         cached_files=cached_files,
         folder=folder,
+        log=f"log_format arrival '$msec $uri'; access_log \"{log}\" arrival;" if log else "access_log off;",
         temp_paths=" ".join(f'{kind}_temp_path "{folder}/{kind}";' for kind in TEMP_KINDS),
-        host=HOST,
-        port=port,
+        listens=" ".join(f"listen {loopback(host)}:{port} backlog=1024;" for host in range(site.shape.hosts)),
         root=site.root,
     )
 
@@ -154,7 +169,7 @@ def _becomes_ready(process: subprocess.Popen[bytes], port: int) -> bool:
     deadline = time.monotonic() + READY_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            socket.create_connection((HOST, port), timeout=1).close()
+            socket.create_connection((loopback(0), port), timeout=1).close()
         except OSError:
             time.sleep(0.02)
         else:

@@ -8,7 +8,7 @@ from typing import Any
 from scrapy import Request, Spider
 from scrapy.http import Response
 
-from benchmarks import scrapy_run
+from benchmarks.contestants import scrapy_run
 
 
 class PlainSpider(Spider):

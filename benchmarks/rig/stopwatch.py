@@ -11,11 +11,16 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import FrameType
 
 STRAGGLER_SECONDS = 2.0
+SAMPLE_SECONDS = 0.05
+# To look for new processes means to read all of /proc: not at every sample.
+SAMPLES_PER_SEARCH = 5
+PROC = Path("/proc")
 
 
 def main() -> None:
@@ -39,17 +44,74 @@ def _time(command: list[str], seconds: float, output: int) -> dict[str, object]:
     for number in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT):
         signal.signal(number, end_it)
     signal.setitimer(signal.ITIMER_REAL, seconds)
+    scales = Scales(process.pid)
+    scales.start()
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - begin
     signal.setitimer(signal.ITIMER_REAL, 0)
+    scales.stop()
+    peak = max(scales.largest, usage.ru_maxrss * 1024)
     return {
         "wall_seconds": wall,
         "cpu_seconds": usage.ru_utime + usage.ru_stime,
-        "peak_bytes": usage.ru_maxrss * 1024,
+        "peak_bytes": peak,
+        "peak_sum_bytes": max(scales.together, peak),
         "exit_code": os.waitstatus_to_exitcode(status),
         "ended_early": ended_early,
         "left_processes": _outlived_by_its_group(process.pid) and _kill_group(process.pid),
     }
+
+
+class Scales(threading.Thread):
+    """Weighs the processes of a session again and again: the peak of each, and of all of them together.
+
+    The peak of one is exact, because the system keeps it; that of their sum is as exact as the samples are close.
+    """
+
+    def __init__(self, session: int) -> None:
+        super().__init__(daemon=True)
+        self.largest = 0
+        self.together = 0
+        self._session = session
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        number, members = 0, [self._session]
+        while not self._over.wait(SAMPLE_SECONDS):
+            if number % SAMPLES_PER_SEARCH == 0:
+                members = _members(self._session)
+            number += 1
+            weights = [_weight(pid) for pid in members]
+            self.largest = max([self.largest, *(peak for peak, _ in weights)])
+            self.together = max(self.together, sum(now for _, now in weights))
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+
+def _members(session: int) -> list[int]:
+    """The processes of a session, where the system tells."""
+    found = []
+    for entry in PROC.glob("[0-9]*"):
+        try:
+            if os.getsid(int(entry.name)) == session:
+                found.append(int(entry.name))
+        except OSError:
+            pass
+    return found
+
+
+def _weight(pid: int) -> tuple[int, int]:
+    """The most memory that a process has ever had, and what it has now, in bytes."""
+    try:
+        status = (PROC / str(pid) / "status").read_text()
+    except OSError:
+        return 0, 0
+    sizes = dict(line.split(":", 1) for line in status.splitlines() if line.startswith(("VmHWM:", "VmRSS:")))
+    if len(sizes) < 2:
+        return 0, 0
+    return int(sizes["VmHWM"].split()[0]) * 1024, int(sizes["VmRSS"].split()[0]) * 1024
 
 
 def _outlived_by_its_group(group: int) -> bool:

@@ -1,0 +1,1 @@
+"""Those who are compared: one file each, and a line in registry.py."""

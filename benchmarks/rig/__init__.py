@@ -1,0 +1,1 @@
+"""What every benchmark stands on: the site, its server, and the stopwatch."""
