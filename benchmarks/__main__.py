@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from types import FrameType
@@ -28,12 +29,11 @@ def main(words: Sequence[str] | None = None) -> None:
     if options.what == "list":
         _list()
         return
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, _leave)
     setting = _setting(options)
     setting.work_dir.mkdir(parents=True, exist_ok=True)
     try:
-        reports = _run(_chosen(options.only), setting)
+        with _leaving_in_order():
+            reports = _run(_chosen(options.only), setting)
     except NginxError as error:
         sys.exit(f"error: {error}")
     output: Path = options.output.resolve() if options.output else setting.work_dir / "report.md"
@@ -90,9 +90,19 @@ def _list() -> None:
                 print(f"  {contestant.name:13} {contestant.describes}{f' ({reason})' if reason else ''}")
 
 
-def _leave(number: int, _frame: FrameType | None) -> None:
-    # An exception instead of a sudden death, so that nginx and the contestant are stopped on the way out.
-    sys.exit(128 + number)
+@contextmanager
+def _leaving_in_order() -> Iterator[None]:
+    """An exception instead of a sudden death, so that nginx and the contestant are stopped on the way out."""
+
+    def leave(number: int, _frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, leave) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _setting(options: argparse.Namespace) -> Setting:
