@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from benchmarks import comparison
-from benchmarks.contestants.registry import BARE_LOOPS, LOOPS, TARANTELLA, named
+from benchmarks.contestants.registry import BARE_LOOP, LOOPS, TARANTELLA, named
 from benchmarks.contract import Benchmark, Findings, Setting
 from benchmarks.rig import nginx, site
 from benchmarks.rounds import Entry, run_rounds, serving
@@ -23,7 +23,7 @@ def run(setting: Setting) -> Findings:
     tarantella = named(TARANTELLA)
     several = replace(tarantella, describes=f"`tarantella scrape --engines {setting.engines}`")
     single = replace(tarantella, name=f"{TARANTELLA}-1", describes="the same with one process")
-    loop = replace(LOOPS, name=f"{BARE_LOOPS}-1", describes="one bare loop on all hosts")
+    loop = replace(named(BARE_LOOP), describes="one bare loop on all hosts")
     with serving(_shape(setting), setting.work_dir) as served:
         entries = [
             Entry(LOOPS, served, processes=setting.engines),

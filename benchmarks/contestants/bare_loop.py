@@ -75,7 +75,7 @@ class Crawl:
         self._todo = list(start_urls)
         self._seen = set(start_urls)
         # Links as they are written, by host: most were met before, and then there is nothing to put together.
-        self._met: dict[str, set[str]] = {_base_of(url): set() for url in start_urls}
+        self._met = {base: {url.removeprefix(base)} for url in start_urls for base in [_base_of(url)]}
         self._concurrency = concurrency
         self._with_text = with_text
         self._table = table
@@ -125,8 +125,13 @@ class Crawl:
 
     def _follow(self, hrefs: Sequence[str], base: str) -> None:
         met = self._met[base]
-        for href in set(hrefs) - met:
-            met.add(href)
+        new = set(hrefs) - met
+        met |= new
+        if len(self._met) == 1:
+            # The site writes links within a host as paths, and whatever else is new leads elsewhere.
+            self._todo.extend([base + href for href in new if href.startswith("/")])
+            return
+        for href in new:
             url = base + href if href.startswith("/") else href
             if url not in self._seen and _base_of(url) in self._met:
                 self._seen.add(url)

@@ -10,7 +10,6 @@ from benchmarks.contestants import bare_loops, tarantella_run
 from benchmarks.contestants.contract import Contestant, Task
 
 BARE_LOOP = "bare-loop"
-BARE_LOOPS = "bare-loops"
 TARANTELLA = "tarantella"
 
 
@@ -110,7 +109,7 @@ CONTESTANTS = (
 )
 # On several hosts, in several processes.
 LOOPS = Contestant(
-    BARE_LOOPS,
+    "bare-loops",
     "a bare loop per process, each on its share of the hosts",
     _bare_loops,
     100,
