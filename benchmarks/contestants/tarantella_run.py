@@ -8,6 +8,9 @@ from pathlib import Path
 
 from benchmarks.contestants.contract import Task
 
+# What `scrape` and `runs resume` have loaded by the time of their first request.
+ALL_PARTS = "import tarantella.cli.app, tarantella.cli.foreground, tarantella.bootstrap"
+
 
 def entry_point() -> list[str] | None:
     """How to start Tarantella here, or None when it is not installed beside this Python."""
