@@ -12,6 +12,7 @@ from tarantella.services.app import App
 from tarantella.settings import load
 from tarantella.store import schema
 from tarantella.store.database import Database
+from tests.logs import own_log
 
 
 @pytest.fixture(autouse=True)
@@ -23,6 +24,13 @@ def _nobody_elses_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         if name.startswith(("TARANTELLA_", "APP_")):
             monkeypatch.delenv(name)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(autouse=True)
+def _nobody_elses_log() -> Iterator[None]:
+    """A log that a test's command set up must not write to where nobody listens any more."""
+    with own_log():
+        yield
 
 
 @pytest.fixture

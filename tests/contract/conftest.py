@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-import structlog
 
 from tarantella.store.database import Database
 from tests.contract.world import World
-
-
-@pytest.fixture(autouse=True)
-def _nobody_elses_log() -> None:
-    """A command that was tested before may have left a log that writes to where nobody listens any more."""
-    structlog.reset_defaults()
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import pytest
-import structlog
 
 from tarantella.domain.errors import StoreBusy, WorkerDead
 from tarantella.domain.outcome import LaneNews, Outcome
@@ -21,6 +20,7 @@ from tarantella.store.database import Database
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
 from tests.contract.world import NOW, World, done, failed, link
+from tests.logs import captured_log
 
 T = TypeVar("T")
 HALF_A_CHARACTER = "\ud800"
@@ -120,7 +120,7 @@ def test_a_page_that_can_not_be_stored_ends_as_such_and_the_others_are_stored(wo
 def test_the_log_of_a_page_that_can_not_be_stored_shows_no_secret(world: World) -> None:
     run = world.submit("page?token=s3cret", "last")
     page = world.take_one(run, "page?token=s3cret")
-    with structlog.testing.capture_logs() as logs:
+    with captured_log() as logs:
         story(Desk(world).settle(failed(page, HALF_A_CHARACTER)))
     assert [entry["action"] for entry in logs] == ["unstorable"]
     assert "s3cret" not in str(logs)

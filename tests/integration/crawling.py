@@ -13,8 +13,6 @@ from itertools import pairwise
 from typing import Any, ParamSpec, Self
 from urllib.parse import urlsplit
 
-import structlog
-
 from tarantella.bootstrap import make_tools
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import NotFound
@@ -54,8 +52,6 @@ def awaited(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
 
     @functools.wraps(test)
     def run(*args: P.args, **kwargs: P.kwargs) -> None:
-        # A command that was tested before may have left a log that writes to where nobody listens any more.
-        structlog.reset_defaults()
         asyncio.run(asyncio.wait_for(test(*args, **kwargs), LONGEST_TEST))
 
     return run

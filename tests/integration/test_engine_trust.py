@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 import pytest
-import structlog
 
 from tarantella.domain.spec import Secrets
 from tarantella.services.app import App
 from tests.integration.crawling import Crawled, asked, awaited, crawl, hits, retry_failed
+from tests.logs import captured_log
 from tests.site import Call, Proxy, Reply, Site
 from tests.site.reply import page
 
@@ -143,7 +143,7 @@ async def test_a_proxy_that_fails_is_never_gone_around(app: App, kind: str) -> N
             "hangs_up": proxy.url_with_credentials,
             "wrong_password": f"http://user:{SECRET}@127.0.0.1:{proxy.port}",
         }[kind]
-        with structlog.testing.capture_logs() as logs:
+        with captured_log() as logs:
             crawled = await crawl(app, site, "/ok", obey_robots=False, attempts=3, secrets=Secrets(proxy=url))
     assert crawled.states == {"/ok": "failed(proxy)"}
     assert site.hits == []
@@ -178,7 +178,7 @@ async def test_no_secret_appears_in_an_event_a_detail_an_error_or_the_log(app: A
             f"/links?hrefs=https://example.com/%3Ftoken%3D{SECRET}|ftp://u:{SECRET}@example.com/|/item/1%3Ftoken%3D{SECRET}",
         ]
         secrets = Secrets(HEADERS, (cookie("c", "127.0.0.1"),), proxy.url_with_credentials)
-        with structlog.testing.capture_logs() as logs:
+        with captured_log() as logs:
             crawled = await crawl(
                 app, site, *starts, depth=2, attempts=2, total_timeout=1.0, secrets=secrets, max_pages=30
             )

@@ -29,7 +29,6 @@ HEAVY = (
     "pydantic",
     "sqlalchemy",
     "rich",
-    "structlog",
     "wreq",
     "turbohtml",
     "asyncio",

@@ -17,14 +17,11 @@ app = typer.Typer(rich_markup_mode=None)
 @app.command(cls=Command, hidden=True)
 def engine(run: str, data_dir: DataDir = None) -> int:
     """Drain a run beside the command that keeps it, until standard input ends."""
-    import structlog
-
     from tarantella.bootstrap import open_app
     from tarantella.cli import logs
     from tarantella.cli.opening import run_async
+    from tarantella.log import log
     from tarantella.services.engine import help_with
-
-    log = structlog.get_logger()
 
     leave_signals_to_the_parent()
     logs.configure_child()

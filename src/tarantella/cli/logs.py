@@ -5,37 +5,22 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-
-import structlog
+from typing import IO
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact
+from tarantella.log import NAME, Told
 
 # Other processes of the same command find the file here.
 LOG_FILE_VARIABLE = "TARANTELLA_CHILD_LOG_FILE"
-SECRET_NAMES = frozenset(
-    {
-        "authorization",
-        "proxy-authorization",
-        "cookie",
-        "cookies",
-        "set-cookie",
-        "password",
-        "token",
-        "secret",
-        "secrets",
-    }
-)
 LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
-LONGEST_FACT = 120
 SILENT = logging.CRITICAL + 1
-_NOT_TOLD = frozenset({"event", "level", "timestamp", "action", "exception"})
 
 Say = Callable[[str], None]
-EventDict = MutableMapping[str, Any]
 
 
 def configure(*, verbose: int = 0, warnings: bool = True, file: Path | None = None, say: Say | None = None) -> None:
@@ -47,19 +32,14 @@ def configure(*, verbose: int = 0, warnings: bool = True, file: Path | None = No
     if file is not None:
         os.environ[LOG_FILE_VARIABLE] = str(file.absolute())
     everything = logging.DEBUG if stream is not None else level
-    structlog.configure(
-        processors=[
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            structlog.processors.format_exc_info,
-            redacted,
-            _Deliver(level, say, stream),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(min(everything, logging.CRITICAL)),
-        logger_factory=structlog.ReturnLoggerFactory(),
-        cache_logger_on_first_use=False,
-    )
-    _adopt_other_libraries(everything)
+    logging.getLogger(NAME).setLevel(everything)
+    root = logging.getLogger()
+    root.handlers[:] = [Deliver(level, say, stream)]
+    # What other libraries log goes the same way, but their finest details are not ours to tell.
+    root.setLevel(max(everything, logging.INFO))
+    logging.captureWarnings(True)
+    if not sys.flags.dev_mode:
+        logging.getLogger("asyncio").setLevel(logging.WARNING)
 
 
 def configure_child() -> None:
@@ -68,50 +48,51 @@ def configure_child() -> None:
     configure(file=Path(path) if path else None)
 
 
-def redacted(_logger: Any, _name: str, event: EventDict) -> EventDict:
-    """Blot out what nobody may see."""
-    return {name: _blotted(name, value) for name, value in event.items()}
+class Deliver(logging.Handler):
+    """A line for people, a line for machines."""
 
-
-def _blotted(name: str, value: Any) -> Any:
-    if name.lower() in SECRET_NAMES:
-        return "***"
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, Mapping):
-        return {key: _blotted(str(key), inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_blotted("", inner) for inner in value]
-    return value
-
-
-class _Deliver:
-    """The last step: a line for people, a line for machines."""
-
-    def __init__(self, level: int, say: Say | None, stream: Any) -> None:
-        self._level = level
+    def __init__(self, level: int, say: Say | None, stream: IO[bytes] | None) -> None:
+        super().__init__()
+        self._least = level
         self._say = say
         self._stream = stream
 
-    def __call__(self, _logger: Any, name: str, event: EventDict) -> str:
+    def emit(self, record: logging.LogRecord) -> None:
+        told = record.msg
+        if not isinstance(told, Told):
+            told = Told(record.getMessage(), {"logger": record.name})
+        trace = _trace(record)
         if self._stream is not None:
-            import orjson
-
-            self._stream.write(orjson.dumps(event, default=str, option=orjson.OPT_NON_STR_KEYS) + b"\n")
-        if self._say is not None and logging.getLevelNamesMapping().get(name.upper(), logging.ERROR) >= self._level:
-            self._say(line(event))
-        raise structlog.DropEvent
-
-
-def line(event: EventDict) -> str:
-    """`warning: The store does not answer (error=…)`."""
-    facts = ", ".join(f"{name}={str(value)[:LONGEST_FACT]}" for name, value in event.items() if name not in _NOT_TOLD)
-    told = f"{event.get('level', 'info')}: {event.get('event', '')}"
-    text = f"{told} ({facts})" if facts else told
-    return f"{text}\n{event['exception']}" if "exception" in event else text
+            # A full disk is no reason to stop working.
+            with suppress(OSError):
+                self._stream.write(_json_line(record, told, trace))
+        if self._say is not None and record.levelno >= self._least:
+            line = f"{record.levelname.lower()}: {told}"
+            self._say(f"{line}\n{trace}" if trace else line)
 
 
-def _opened(file: Path) -> Any:
+def _trace(record: logging.LogRecord) -> str | None:
+    if not record.exc_info:
+        return None
+    # Line by line: a secret ends with its line, and what follows is needed.
+    return "\n".join(map(redact, logging.Formatter().formatException(record.exc_info).splitlines()))
+
+
+def _json_line(record: logging.LogRecord, told: Told, trace: str | None) -> bytes:
+    import json
+
+    entry = {
+        "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat().replace("+00:00", "Z"),
+        "level": record.levelname.lower(),
+        "event": told.sentence,
+        **told.facts,
+        **({"exception": trace} if trace else {}),
+    }
+    # Not with orjson, which refuses halves of characters: what can't be stored must still be told.
+    return json.dumps(entry, default=str, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
+
+
+def _opened(file: Path) -> IO[bytes]:
     try:
         # Unbuffered, and at the end of the file whoever else writes to it.
         return file.open("ab", buffering=0)
@@ -121,27 +102,3 @@ def _opened(file: Path) -> Any:
             remedy="Choose another with --log-file.",
             field="log_file",
         ) from None
-
-
-class _Forward(logging.Handler):
-    """What other libraries log goes the same way."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        level = record.levelname.lower()
-        log = structlog.get_logger()
-        report = getattr(log, level if level in ("debug", "info", "warning", "error", "critical") else "info")
-        report(
-            record.getMessage(),
-            logger=record.name,
-            **({"exc_info": record.exc_info} if record.exc_info else {}),
-        )
-
-
-def _adopt_other_libraries(level: int) -> None:
-    root = logging.getLogger()
-    root.handlers[:] = [_Forward()]
-    # Their finest details are not ours to tell.
-    root.setLevel(max(level, logging.INFO))
-    logging.captureWarnings(True)
-    if not sys.flags.dev_mode:
-        logging.getLogger("asyncio").setLevel(logging.WARNING)

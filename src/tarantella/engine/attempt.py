@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from functools import lru_cache, partial
 
 import orjson
-import structlog
 
 from tarantella.domain.backoff import obeyed_retry_after
 from tarantella.domain.breaker import BreakerState
@@ -37,8 +36,7 @@ from tarantella.engine.visit import Visit, Visitor
 from tarantella.fetchers.contract import FetchError, Request
 from tarantella.fetchers.retry_after import parse_retry_after
 from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
-
-log = structlog.get_logger()
+from tarantella.log import log
 
 MAX_DETAIL = 500
 MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them

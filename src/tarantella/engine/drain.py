@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import Callable, Collection, Container
 from functools import partial
 
-import structlog
-
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.page import Page
@@ -17,11 +15,10 @@ from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.fetchers.body import others_first
+from tarantella.log import log
 from tarantella.store import cookies, pages
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
-
-log = structlog.get_logger()
 
 LOW_WATER = 64
 LONGEST_TIMER = 60.0

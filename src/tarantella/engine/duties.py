@@ -5,14 +5,10 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import structlog
-
 from tarantella.engine.lane import Clock
 from tarantella.store import admission, duties, runs, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
-
-log = structlog.get_logger()
 
 LARGEST_LOG = 16_000_000
 FORGET_WORKERS_AFTER = 7 * 86_400.0

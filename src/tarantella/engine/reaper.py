@@ -7,16 +7,14 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import structlog
 from sqlalchemy import Row
 
 from tarantella.engine.lane import Clock
 from tarantella.engine.lifeline import bury, is_cut, sweep
 from tarantella.engine.timing import Timing
+from tarantella.log import log
 from tarantella.store import workers
 from tarantella.store.database import Database
-
-log = structlog.get_logger()
 
 
 class Reaper:

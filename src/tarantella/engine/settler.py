@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-import structlog
 from sqlalchemy.exc import (
     DataError,
     IntegrityError,
@@ -23,10 +22,9 @@ from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import PageState
 from tarantella.domain.url import redact
 from tarantella.engine.lane import Clock
+from tarantella.log import log
 from tarantella.store.database import Database
 from tarantella.store.settle import MAX_ROWS, Settled, settle
-
-log = structlog.get_logger()
 
 # What the drivers and encoders raise for a value that they can't store: trying the same again would not help.
 REFUSED = (DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError, TypeError, ValueError)

@@ -12,8 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import structlog
-
 from tarantella import __version__
 from tarantella.domain.errors import StoreError, WorkerDead
 from tarantella.domain.outcome import Outcome
@@ -30,14 +28,13 @@ from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
 from tarantella.engine.tenure import Tenure
 from tarantella.engine.timing import Timing
+from tarantella.log import log
 from tarantella.queues.embedded import Hints
 from tarantella.store import lanes, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
-
-log = structlog.get_logger()
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,6 @@ LIBRARIES = {
     "pydantic-settings": ("settings", True),
     "rich": ("progress and tables", True),
     "sqlalchemy": ("the database", True),
-    "structlog": ("logs", True),
     "turbohtml": ("HTML", True),
     "typer": ("the command line", True),
     "uvloop": ("a faster event loop", False),
