@@ -1,88 +1,71 @@
-"""Every setting: from TARANTELLA_* in the environment, a .env file, or tarantella.toml, in this order."""
+"""Every setting, what it may be and what it means."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import AliasChoices, Field, ValidationError
-from pydantic_settings import (
-    BaseSettings,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
-
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.url import shown
+from tarantella.setting_kinds import Kind, one_of, path, seconds, text, texts, whole
+from tarantella.setting_sources import PREFIX, SOURCES, Found
 
-TOML_FILE = "tarantella.toml"
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What there is to know of a setting."""
+
+    default: Any
+    kind: Kind[Any]
+    description: str
+    variables: tuple[str, ...]  # in the environment, beside the one that all settings have
 
 
-class Settings(BaseSettings):
+def setting(default: Any, kind: Kind[Any], description: str, *variables: str) -> Any:
+    return field(default=default, metadata={"about": About(default, kind, description, variables)})
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
     """What can be set once for all commands. Options on the command line come first."""
 
-    model_config = SettingsConfigDict(
-        env_prefix="TARANTELLA_",
-        env_file=".env",
-        env_file_encoding="utf-8",
-        extra="forbid",
-        populate_by_name=True,
-        toml_file=TOML_FILE,
-    )
-
-    data_dir: Path = Field(Path("data"), description="Where the database, locks and exports live.")
-    max_concurrent_tasks: int = Field(
-        5, ge=1, le=1_000, description="Runs that may run at the same time; more are queued."
-    )
-    engines: int = Field(1, ge=1, le=64, description="Processes that drain a run together.")
-    engine_slots: int = Field(
-        256, ge=1, le=4_096, description="Requests in flight in one process, whatever its runs allow."
-    )
-    drain_seconds: float = Field(5.0, ge=0, le=600, description="How long a stop waits for pages that are in flight.")
-    concurrency: int = Field(10, ge=1, le=1_000, description="Requests in flight for one run.")
-    per_host: int = Field(8, ge=1, le=1_000, description="Requests in flight to one host at most; it starts with one.")
-    max_pages: int = Field(10_000, ge=1, le=100_000_000, description="Pages in one run at most.")
-    attempts: int = Field(
+    data_dir: Path = setting(Path("data"), path, "Where the database, locks and exports live.")
+    max_concurrent_tasks: int = setting(5, whole(1, 1_000), "Runs that may run at the same time; more are queued.")
+    engines: int = setting(1, whole(1, 64), "Processes that drain a run together.")
+    engine_slots: int = setting(256, whole(1, 4_096), "Requests in flight in one process, whatever its runs allow.")
+    drain_seconds: float = setting(5.0, seconds(600, zero=True), "How long a stop waits for pages that are in flight.")
+    concurrency: int = setting(10, whole(1, 1_000), "Requests in flight for one run.")
+    per_host: int = setting(8, whole(1, 1_000), "Requests in flight to one host at most; it starts with one.")
+    max_pages: int = setting(10_000, whole(1, 100_000_000), "Pages in one run at most.")
+    attempts: int = setting(
         3,
-        ge=1,
-        le=100,
-        validation_alias=AliasChoices("tarantella_attempts", "app_default_max_attempts", "attempts"),
-        description="Requests for one page in all, the first included. Also read from APP_DEFAULT_MAX_ATTEMPTS.",
+        whole(1, 100),
+        "Requests for one page in all, the first included. Also read from APP_DEFAULT_MAX_ATTEMPTS.",
+        "APP_DEFAULT_MAX_ATTEMPTS",
     )
-    http_timeout_seconds: float = Field(
+    http_timeout_seconds: float = setting(
         20.0,
-        gt=0,
-        le=3_600,
-        validation_alias=AliasChoices(
-            "tarantella_http_timeout_seconds", "app_http_timeout_seconds", "http_timeout_seconds"
-        ),
-        description="Time for one page over HTTP, everything included. Also read from APP_HTTP_TIMEOUT_SECONDS.",
+        seconds(3_600),
+        "Time for one page over HTTP, everything included. Also read from APP_HTTP_TIMEOUT_SECONDS.",
+        "APP_HTTP_TIMEOUT_SECONDS",
     )
-    connect_timeout_seconds: float = Field(10.0, gt=0, le=600, description="Time to reach a host.")
-    user_agent: str | None = Field(
-        None, description="How we introduce ourselves; an honest one that names Tarantella if unset."
+    connect_timeout_seconds: float = setting(10.0, seconds(600), "Time to reach a host.")
+    user_agent: str | None = setting(
+        None, text, "How we introduce ourselves; an honest one that names Tarantella if unset."
     )
-    allow_networks: list[str] = Field(
-        default_factory=list, description='Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`.'
+    allow_networks: tuple[str, ...] = setting(
+        (), texts, 'Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`.'
     )
-    cache_bytes: int = Field(
-        1_000_000_000, ge=1_000_000, le=2**50, description="How large the cache of `--cache` may become."
+    cache_bytes: int = setting(
+        1_000_000_000, whole(1_000_000, 2**50), "How large the cache of `--cache` may become."
     )
-    durability: Literal["normal", "full"] = Field(
+    durability: Literal["normal", "full"] = setting(
         "normal",
-        description="`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
+        one_of("normal", "full"),
+        "`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
     )
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        return init_settings, env_settings, dotenv_settings, TomlConfigSettingsSource(settings_cls)
 
     @property
     def database_path(self) -> Path:
@@ -101,17 +84,43 @@ class Settings(BaseSettings):
         return self.data_dir / "exports"
 
 
+ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
+
+
+def variables_of(name: str) -> list[str]:
+    """All names under which a setting is read from the environment, the usual one first."""
+    return [f"{PREFIX}{name}".upper(), *ABOUT[name].variables]
+
+
+VARIABLES = {variable: name for name in ABOUT for variable in variables_of(name)}
+
+
 def load(**given: Any) -> Settings:
     """The settings in force, with what was given on the command line on top."""
+    values = {name: _checked(Found(name, value, "as given")) for name, value in given.items() if value is not None}
+    for found in _set_somewhere():
+        if found.name not in ABOUT:
+            raise InvalidInput(
+                f"There is no setting {shown(found.name)} ({found.place}).",
+                field=found.name,
+                remedy="`tarantella config show` lists those that there are.",
+            )
+        if found.name not in values:
+            values[found.name] = _checked(found)
+    return Settings(**values)
+
+
+def _set_somewhere() -> Iterator[Found]:
+    for source in SOURCES:
+        yield from source(VARIABLES)
+
+
+def _checked(found: Found) -> Any:
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
-    except ValidationError as error:
-        first = error.errors()[0]
-        name = ".".join(str(part) for part in first["loc"])
+        return ABOUT[found.name].kind(found.value)
+    except ValueError as error:
         raise InvalidInput(
-            f"The setting {name!r} is not right: {first['msg']}.",
-            field=name,
+            f"The setting {found.name!r} ({found.place}) is not right: {error}, not {shown(str(found.value))}.",
+            field=found.name,
             remedy="`tarantella config show` lists all of them.",
         ) from None
-    except ValueError as error:
-        raise InvalidInput(f"The settings can't be read: {error}.", remedy=f"Check {TOML_FILE} and .env.") from None

@@ -103,7 +103,7 @@ async def test_an_interrupted_run_costs_no_attempt_and_goes_on_where_it_was(app:
 
 @awaited
 async def test_a_stop_does_not_wait_for_ever_and_charges_nothing(app: App) -> None:
-    hasty = replace(app, settings=app.settings.model_copy(update={"drain_seconds": 0.1}))
+    hasty = replace(app, settings=replace(app.settings, drain_seconds=0.1))
     async with Site() as site, begin(eager(hasty), site, "/never", attempts=1) as ongoing:
         await site.until(lambda: len(hits(site)) == 1)
         ongoing.interrupt.set()

@@ -34,11 +34,11 @@ def in_force() -> Mapping[str, str]:
         # The command itself will say what is wrong; help must not.
         return BUILT_IN
     values = {name: getattr(settings, SETTING_OF.get(name, name)) for name in BUILT_IN}
-    return {name: _in_words(value) if value not in (None, []) else BUILT_IN[name] for name, value in values.items()}
+    return {name: _in_words(value) if value not in (None, ()) else BUILT_IN[name] for name, value in values.items()}
 
 
 def _in_words(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
 def _something_is_set() -> bool:

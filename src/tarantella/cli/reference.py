@@ -89,8 +89,8 @@ def _command(name: str, command: Any) -> Iterator[str]:
 
 def settings_reference() -> str:
     """Every setting with its names, its default and its meaning."""
-    from tarantella.services.config import variables_of
-    from tarantella.settings import TOML_FILE, Settings
+    from tarantella.setting_sources import TOML
+    from tarantella.settings import ABOUT, variables_of
 
     lines = [
         "# Settings",
@@ -98,10 +98,11 @@ def settings_reference() -> str:
         WRITTEN_BY,
         "",
         "What is set once for all commands. An option on the command line comes first, then the environment,",
-        f"then `.env`, then `{TOML_FILE}`, both in the current folder. `tarantella config show` tells which.",
+        f"then `.env`, then `{TOML}`, both in the current folder; a variable that is empty sets nothing.",
+        "`tarantella config show` tells which value is in force, and where it came from.",
         "",
         "```toml",
-        f"# {TOML_FILE}",
+        f"# {TOML}",
         "concurrency = 20",
         'allow_networks = ["10.0.0.0/8"]',
         "```",
@@ -109,11 +110,10 @@ def settings_reference() -> str:
         "| setting | environment | default | meaning |",
         "|---|---|---|---|",
     ]
-    for name, field in Settings.model_fields.items():
-        variables = ", ".join(f"`{variable}`" for variable in variables_of(name, field))
-        default = field.get_default(call_default_factory=True)
-        told = "none" if default in (None, []) else f"`{default}`"
-        lines.append(f"| `{name}` | {variables} | {told} | {_cell(field.description or '')} |")
+    for name, about in ABOUT.items():
+        variables = ", ".join(f"`{variable}`" for variable in variables_of(name))
+        told = "none" if about.default in (None, ()) else f"`{about.default}`"
+        lines.append(f"| `{name}` | {variables} | {told} | {_cell(about.description)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -1,0 +1,78 @@
+"""What the value of a setting may be: text from the environment, or what it already is in TOML and in Python."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+Kind = Callable[[Any], T]  # gives the value, or raises ValueError with what it should be
+
+
+def whole(least: int, most: int) -> Kind[int]:
+    def read(value: Any) -> int:
+        number = _number(value)
+        if number is None or not number.is_integer() or not least <= number <= most:
+            raise ValueError(f"it should be a whole number from {least:,} to {most:,}")
+        return int(number)
+
+    return read
+
+
+def seconds(most: float, *, zero: bool = False) -> Kind[float]:
+    """Some time; none at all only where that makes sense."""
+
+    def read(value: Any) -> float:
+        number = _number(value)
+        if number is None or not 0 <= number <= most or (number == 0 and not zero):
+            raise ValueError(f"it should be a number of seconds from {'0' if zero else 'more than 0'} to {most:,}")
+        return number
+
+    return read
+
+
+def text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("it should be text")
+    return value
+
+
+def path(value: Any) -> Path:
+    if not isinstance(value, str | Path):
+        raise ValueError("it should be a path")
+    return Path(value)
+
+
+def texts(value: Any) -> tuple[str, ...]:
+    """In the environment, where there are no lists, as JSON."""
+    if isinstance(value, str):
+        import json
+
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
+        raise ValueError('it should be a list of texts, as in ["one", "two"]')
+    return tuple(value)
+
+
+def one_of(*choices: str) -> Kind[Any]:
+    def read(value: Any) -> str:
+        if value not in choices:
+            raise ValueError(f"it should be {' or '.join(choices)}")
+        return str(value)
+
+    return read
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None

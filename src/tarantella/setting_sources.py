@@ -1,0 +1,88 @@
+"""Where settings are set: TARANTELLA_* in the environment, a .env file, tarantella.toml; the first that has one wins."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tarantella.domain.errors import InvalidInput
+
+PREFIX = "TARANTELLA_"
+ENVIRONMENT, DOTENV, TOML = "environment", ".env", "tarantella.toml"
+
+Names = Mapping[str, str]  # variable → setting; of two variables of one setting, the first wins
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A value that was set somewhere; its name is that of a setting, or of none."""
+
+    name: str
+    value: Any
+    origin: str
+    line: int | None = None
+
+    @property
+    def place(self) -> str:
+        return f"{self.origin}, line {self.line}" if self.line else self.origin
+
+
+def from_environment(names: Names) -> Iterator[Found]:
+    """Others' variables may begin as ours do, so only those that are known are looked at."""
+    given = {name.upper(): value for name, value in os.environ.items()}
+    return (Found(name, given[variable], ENVIRONMENT) for variable, name in names.items() if given.get(variable))
+
+
+def from_dotenv(names: Names) -> Iterator[Found]:
+    """The file may be there for other programs too: what is not ours is left alone, but for what looks misspelt."""
+    content = _content(DOTENV)
+    if content is None:
+        return
+    # Only few have such a file, and nobody else should pay for reading it.
+    from io import StringIO
+
+    from dotenv import dotenv_values
+
+    given = {name.upper(): value for name, value in dotenv_values(stream=StringIO(content)).items()}
+    strangers = {variable: variable for variable in given if variable.startswith(PREFIX) and variable not in names}
+    for variable, name in {**names, **strangers}.items():
+        if given.get(variable):
+            yield Found(name, given[variable], DOTENV, _line(content, variable))
+
+
+def from_toml(_names: Names) -> Iterator[Found]:
+    content = _content(TOML)
+    if content is None:
+        return
+    # Only few have such a file, and nobody else should pay for reading it.
+    import tomllib
+
+    try:
+        given = tomllib.loads(content)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{TOML} can't be read: {error}.", remedy="Mend it, or remove it.") from None
+    for name, value in given.items():
+        yield Found(name.lower(), value, TOML, _line(content, name))
+
+
+SOURCES: tuple[Callable[[Names], Iterator[Found]], ...] = (from_environment, from_dotenv, from_toml)
+
+
+def _content(name: str) -> str | None:
+    try:
+        # With the mark that some editors put at the beginning of a file.
+        return Path(name).read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, IsADirectoryError):
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{name} can't be read: {error}.", remedy="Mend it, or remove it.") from None
+
+
+def _line(content: str, name: str) -> int | None:
+    """The line on which a name is set, or its table begins."""
+    spelled = re.compile(rf"""\s*(export\s+|\[+\s*)?["']?{re.escape(name)}\b""", re.IGNORECASE)
+    return next((number for number, line in enumerate(content.splitlines(), 1) if spelled.match(line)), None)
