@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from tarantella.cli import defaults, exits
+from tarantella.cli.typed import understood
 from tarantella.domain.errors import TarantellaError
 
 OTHER_OPTIONS = "Other options"
@@ -20,6 +21,9 @@ STAYS_TOGETHER = "\x1f"  # a blank at which help is not broken
 
 class Command(TyperCommand):
     """A command with its options in groups, whose function returns the exit code."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return understood(super().get_params(ctx))
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         values = defaults.in_force()
@@ -55,6 +59,9 @@ class Group(TyperGroup):
     """A group of commands in the order of use, with its examples as they were written."""
 
     order: Sequence[str] = ()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return understood(super().get_params(ctx))
 
     def list_commands(self, ctx: Any) -> list[str]:
         known = list(self.commands)
