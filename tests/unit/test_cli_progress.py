@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
+from typing import TextIO, cast
 
 import pytest
-from rich.console import Console
 
 from tarantella.cli.progress import (
     LINE_EVERY,
@@ -17,7 +17,7 @@ from tarantella.cli.progress import (
     open_progress,
     plain_line,
 )
-from tarantella.cli.terminal import AsciiStream, Terminal
+from tarantella.cli.terminal import AsciiStream, Screen, Terminal
 from tarantella.domain.progress import Pace
 from tarantella.domain.run import Counts, RunStatus, Wanted
 from tarantella.domain.spec import Spec
@@ -52,8 +52,8 @@ SNAPSHOT = Snapshot(RUN, Pace(12.34, (130.0, 245.0), discovering=False), "fetchi
 
 
 def terminal(file: io.StringIO | AsciiStream, *, quiet: bool = False, live: bool = False) -> Terminal:
-    console = Console(file=file, width=80, force_terminal=live)  # type: ignore[arg-type]
-    return Terminal(console, console, unicode=not isinstance(file, AsciiStream), live=live, quiet=quiet)
+    screen = Screen(cast(TextIO, file), draws=live, width=80)
+    return Terminal(screen, screen, unicode=not isinstance(file, AsciiStream), live=live, quiet=quiet)
 
 
 @pytest.mark.parametrize("width", [60, 79])
@@ -125,6 +125,13 @@ def test_the_live_display_is_gone_afterwards_and_notes_stay() -> None:
     assert "Stopping." in written
     assert written.count("\x1b[?25l") == written.count("\x1b[?25h") == 1
     assert written.rstrip().endswith("\x1b[2K") or "queued" not in written[written.rindex("\x1b[?25h") :]
+
+
+def test_a_run_that_is_over_at_once_is_not_drawn() -> None:
+    out = io.StringIO()
+    with LiveProgress(terminal(out, live=True)) as progress:
+        progress(replace(SNAPSHOT, run=replace(RUN, status=RunStatus.COMPLETED)))
+    assert out.getvalue() == ""
 
 
 def test_an_ascii_terminal_gets_ascii_only() -> None:

@@ -6,15 +6,15 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
-
-from rich.live import Live
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from tarantella.cli import words
+from tarantella.cli.styled import Styled
 from tarantella.cli.terminal import Terminal
 
 if TYPE_CHECKING:
+    from rich.live import Live
+
     from tarantella.services.foreground import Snapshot
 
 FIRST_LINE_AFTER = 2.0
@@ -68,25 +68,16 @@ class LiveProgress(Progress):
         self._clock = clock
         self._began = clock()
         self._frame = 0
-        # Refreshed by whoever watches the run: a thread of its own would fight the crawl for the interpreter.
-        self._live = Live(
-            console=terminal.err,
-            transient=True,
-            auto_refresh=False,
-            redirect_stdout=False,
-            redirect_stderr=False,
-        )
-
-    def __enter__(self) -> Self:
-        self._live.start()
-        return self
+        self._live: Live | None = None
 
     def __call__(self, snapshot: Snapshot) -> None:
+        if self._live is None and snapshot.run.is_over:
+            return  # it was over before anybody could have seen it
         self._frame += 1
         elapsed = self._clock() - self._began
         width = min(self._terminal.err.width - 1, WIDEST)
         lines = live_lines(snapshot, elapsed, width, unicode=self._terminal.unicode, frame=self._frame)
-        self._live.update(Text("\n", no_wrap=True).join(lines), refresh=True)
+        self._draw(lines)
 
     def note(self, text: str) -> None:
         self._terminal.say(text)
@@ -94,8 +85,30 @@ class LiveProgress(Progress):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._live.update(Text(), refresh=True)
-        self._live.stop()
+        if self._live is not None:
+            self._draw([])
+            self._live.stop()
+
+    def _draw(self, lines: list[Styled]) -> None:
+        # Only now, when requests are on their way: loading it takes as long as fetching a page.
+        from rich.text import Text
+
+        self._live = self._live or self._started()
+        self._live.update(Text("\n", no_wrap=True).join(line.drawn() for line in lines), refresh=True)
+
+    def _started(self) -> Live:
+        from rich.live import Live
+
+        # Refreshed by whoever watches the run: a thread of its own would fight the crawl for the interpreter.
+        live = Live(
+            console=self._terminal.err.console,
+            transient=True,
+            auto_refresh=False,
+            redirect_stdout=False,
+            redirect_stderr=False,
+        )
+        live.start()
+        return live
 
 
 def open_progress(terminal: Terminal) -> Progress:
@@ -129,7 +142,7 @@ def plain_line(snapshot: Snapshot, elapsed: float) -> str:
     return ", ".join(parts)
 
 
-def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0) -> list[Text]:
+def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool, frame: int = 0) -> list[Styled]:
     """At most eight lines of at most this width."""
     ellipsis = "…" if unicode else "..."
     lines = [
@@ -138,16 +151,16 @@ def live_lines(snapshot: Snapshot, elapsed: float, width: int, *, unicode: bool,
         _numbers(snapshot),
     ]
     pace = [words.rate(snapshot.pace.rate), _outlook(snapshot)]
-    lines.append(Text(INDENT + "   ".join(part for part in pace if part)))
+    lines.append(Styled(INDENT + "   ".join(part for part in pace if part)))
     for url in snapshot.in_flight[:SHOWN_IN_FLIGHT]:
-        lines.append(Text(INDENT + words.short_url(url, width - len(INDENT), ellipsis), style="dim"))
+        lines.append(Styled((INDENT + words.short_url(url, width - len(INDENT), ellipsis), "dim")))
     if waits := _waits(snapshot):
         style = "yellow" if snapshot.trouble else "dim"
-        lines.append(Text(words.shortened(INDENT + ", ".join(waits), width, ellipsis), style=style))
+        lines.append(Styled((words.shortened(INDENT + ", ".join(waits), width, ellipsis), style)))
     return lines
 
 
-def _heading(snapshot: Snapshot, elapsed: float, width: int, unicode: bool, frame: int) -> Text:
+def _heading(snapshot: Snapshot, elapsed: float, width: int, unicode: bool, frame: int) -> Styled:
     spinner = SPINNER_UNICODE if unicode else SPINNER
     roots = snapshot.run.roots
     place = words.host_of(roots[0]) if roots else ""
@@ -156,22 +169,22 @@ def _heading(snapshot: Snapshot, elapsed: float, width: int, unicode: bool, fram
     room = width - len(right) - 1
     left = f"{spinner[frame % len(spinner)]} {_phase(snapshot)}  "
     left += words.shortened(place + more, max(8, room - len(left)), "…" if unicode else "...")
-    return Text.assemble((left.ljust(room), "bold"), " ", (right, "dim"))
+    return Styled((left.ljust(room), "bold"), " ", (right, "dim"))
 
 
-def _bar(snapshot: Snapshot, width: int, unicode: bool) -> Text:
+def _bar(snapshot: Snapshot, width: int, unicode: bool) -> Styled:
     counts = snapshot.run.counts
     ended = counts.total - counts.pending
     told = f" {words.count(ended)} of {words.count(counts.total)}"
     room = width - len(INDENT) - len(told)
     filled = room * ended // counts.total if counts.total else 0
     full, empty = ("█", "░") if unicode else ("#", ".")
-    return Text.assemble(INDENT, (full * filled, "green"), (empty * (room - filled), "dim"), told)
+    return Styled(INDENT, (full * filled, "green"), (empty * (room - filled), "dim"), told)
 
 
-def _numbers(snapshot: Snapshot) -> Text:
+def _numbers(snapshot: Snapshot) -> Styled:
     counts = snapshot.run.counts
-    return Text.assemble(
+    return Styled(
         INDENT,
         (f"{words.count(counts.done)} done", "green"),
         "   ",

@@ -8,10 +8,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rich.text import Text
-
 from tarantella.cli import words
 from tarantella.cli.reasons import in_words, refused_line
+from tarantella.cli.styled import Styled
 
 if TYPE_CHECKING:
     from tarantella.services.export import Exported
@@ -45,36 +44,38 @@ class Summary:
         return " ".join([words.program(), words_, words.short_id(self.run.id), *rest]) + self.suffix
 
 
-def summary_lines(summary: Summary) -> Iterator[Text]:
+def summary_lines(summary: Summary) -> Iterator[Styled]:
     """The summary line by line."""
     yield _verdict(summary)
-    yield from (Text(INDENT + line) for line in _numbers(summary))
+    yield from (Styled(INDENT + line) for line in _numbers(summary))
     if summary.troubles:
-        yield Text()
+        yield Styled()
         yield from _troubles(summary)
     if (line := refused_line(summary.run.refused)) is not None:
-        yield Text(INDENT + line, style="dim")
-    yield from (Text(f"\n{note}", style="yellow") for note in _hints(summary))
-    yield Text()
+        yield Styled((INDENT + line, "dim"))
+    yield from (Styled((f"\n{note}", "yellow")) for note in _hints(summary))
+    yield Styled()
     yield from _records(summary)
-    yield Text("Next:")
-    yield from (Text(INDENT + command, style="cyan") for command in next_commands(summary))
+    yield Styled("Next:")
+    yield from (Styled((INDENT + command, "cyan")) for command in next_commands(summary))
 
 
-def _verdict(summary: Summary) -> Text:
+def _verdict(summary: Summary) -> Styled:
     run = summary.run
-    text = Text("Run ")
-    text.append(words.short_id(run.id), style="bold")
     if run.is_over:
-        text.append(f" {'is' if run.status == 'partial' else 'has'} ")
+        verb = "is" if run.status == "partial" else "has"
         told = {"failed": "failed", "cancelled": "been cancelled"}.get(run.status, run.status.value)
-        text.append(told, style=STYLES.get(run.status, "bold"))
+        why = ""
     else:
-        text.append(" is ")
-        text.append(f"{run.status.value}", style="bold yellow")
-        text.append(f" ({words.clean(run.reason)})" if run.reason else "")
-    text.append(f": {words.count(run.counts.done)} of {words.count(run.counts.total, 'page')} done")
-    return text
+        verb, told = "is", run.status.value
+        why = f" ({words.clean(run.reason)})" if run.reason else ""
+    return Styled(
+        "Run ",
+        (words.short_id(run.id), "bold"),
+        f" {verb} ",
+        (told, STYLES.get(run.status, "bold yellow" if not run.is_over else "bold")),
+        f"{why}: {words.count(run.counts.done)} of {words.count(run.counts.total, 'page')} done",
+    )
 
 
 def _numbers(summary: Summary) -> Iterator[str]:
@@ -84,14 +85,14 @@ def _numbers(summary: Summary) -> Iterator[str]:
     yield f"requests  {words.count(summary.run.requests)}, {words.size(summary.run.bytes)}"
 
 
-def _troubles(summary: Summary) -> Iterator[Text]:
+def _troubles(summary: Summary) -> Iterator[Styled]:
     """What failed or was skipped: how many, why, and one of them."""
     wide = max(len(words.count(trouble["count"])) for trouble in summary.troubles)
     margin = len(INDENT) + 9 + wide + 2
     room = max(20, summary.width - margin)
     for trouble in summary.troubles:
         failed = trouble["state"] == "failed"
-        yield Text.assemble(
+        yield Styled(
             INDENT,
             (f"{trouble['state']:<9}", "red" if failed else "yellow"),
             f"{words.count(trouble['count']):>{wide}}  ",
@@ -99,10 +100,10 @@ def _troubles(summary: Summary) -> Iterator[Text]:
             (f"({trouble['reason']})", "dim"),
         )
         example = words.shortened(words.clean(trouble["example"] or ""), room, summary.ellipsis)
-        yield Text(" " * margin + example, style="dim")
+        yield Styled((" " * margin + example, "dim"))
         if failed and trouble["detail"]:
             for line in _wrapped(words.clean(trouble["detail"]), room):
-                yield Text(" " * margin + line, style="dim")
+                yield Styled((" " * margin + line, "dim"))
 
 
 def _wrapped(text: str, room: int) -> list[str]:
@@ -127,7 +128,7 @@ def allow_network(troubles: Sequence[Mapping[str, Any]], done: int) -> str | Non
     return f"--allow-network {rest.split()[0]}" if mark and rest.split() else None
 
 
-def _records(summary: Summary) -> Iterator[Text]:
+def _records(summary: Summary) -> Iterator[Styled]:
     exported = summary.exported
     if exported is None:
         return
@@ -135,9 +136,9 @@ def _records(summary: Summary) -> Iterator[Text]:
     if summary.interrupted:
         told += " so far (incomplete)"
     where = "stdout" if exported.path is None else words.nearby(exported.path)
-    yield Text(f"{told}:")
+    yield Styled(f"{told}:")
     # On a line of its own: a path that is broken can't be copied.
-    yield Text.assemble(INDENT, (where, "bold"))
+    yield Styled(INDENT, (where, "bold"))
 
 
 def next_commands(summary: Summary) -> list[str]:

@@ -6,25 +6,24 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from io import TextIOBase
-from typing import Any, TextIO, cast
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
-from rich.console import Console
-from rich.table import Table
+from tarantella.cli.styled import Styled
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 # A pipe has no width: lines are as long as what they say.
 UNLIMITED = 100_000
+USUAL_WIDTH = 80
+DUMB = ("dumb", "unknown")
 
 _TYPOGRAPHY = str.maketrans(
     {"…": "...", "–": "-", "—": "-", "→": "->", "·": "|", "’": "'", "“": '"', "”": '"', "█": "#", "░": "."}
 )
-
-
-class PipeConsole(Console):
-    """A console that lets the command decide what it means that nobody reads any more."""
-
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
 
 
 class AsciiStream(TextIOBase):
@@ -49,12 +48,55 @@ class AsciiStream(TextIOBase):
         return self._stream.fileno()
 
 
+class Screen:
+    """One stream. Words are written to it as they are; what has to be drawn goes through Rich, which is loaded for that."""
+
+    def __init__(self, file: TextIO, *, draws: bool, width: int | None = None) -> None:
+        self._file = file
+        self._draws = draws
+        self._width = width
+
+    def print(self, what: Any, *, style: str | None = None) -> None:
+        """A line of words, or something that only Rich can show."""
+        words = isinstance(what, str | Styled)
+        if words and not self._draws:
+            self._file.write(f"{what.plain if isinstance(what, Styled) else what}\n")
+            self._file.flush()
+        else:
+            shown = what.drawn() if isinstance(what, Styled) else what
+            self.console.print(shown, style=style, soft_wrap=words)
+
+    @cached_property
+    def console(self) -> Console:
+        """Shows text as it is: an address with brackets or colons in it is neither markup nor a smiley."""
+        from rich.console import Console
+
+        class PipeConsole(Console):
+            """A console that lets the command decide what it means that nobody reads any more."""
+
+            def on_broken_pipe(self) -> None:
+                raise BrokenPipeError
+
+        return PipeConsole(
+            file=self._file,
+            width=self._width,
+            force_terminal=self._draws,
+            markup=False,
+            emoji=False,
+            highlight=False,
+        )
+
+    @property
+    def width(self) -> int:
+        return self._width or _columns(self._file)
+
+
 @dataclass(frozen=True, slots=True)
 class Terminal:
     """What a command writes to."""
 
-    out: Console
-    err: Console
+    out: Screen
+    err: Screen
     unicode: bool
     live: bool  # stderr can redraw lines that it has shown
     quiet: bool = False
@@ -66,16 +108,15 @@ class Terminal:
     def say(self, text: Any = "", *, style: str | None = None) -> None:
         """Tell the user something on stderr."""
         if not self.quiet:
-            self.err.print(text, style=style, soft_wrap=True)
+            self.err.print(text, style=style)
 
     def log(self, line: str) -> None:
         """A line of the log, above whatever is being redrawn."""
-        style = "yellow" if line.startswith("warning") else None
-        self.err.print(line, style=style, soft_wrap=True)
+        self.err.print(line, style="yellow" if line.startswith("warning") else None)
 
     def show(self, text: Any = "", *, style: str | None = None) -> None:
         """Put what was asked for on stdout."""
-        self.out.print(text, style=style, soft_wrap=isinstance(text, str))
+        self.out.print(text, style=style)
 
     def show_json(self, value: Any) -> None:
         """One JSON value on stdout, always in UTF-8."""
@@ -95,25 +136,42 @@ class Terminal:
 
 def open_terminal(*, quiet: bool = False) -> Terminal:
     """The terminal, pipe or file that this process was given."""
-    out, err = _console(sys.stdout), _console(sys.stderr)
     return Terminal(
-        out=out,
-        err=err,
+        out=_screen(sys.stdout),
+        err=_screen(sys.stderr),
         unicode=_shows_unicode(sys.stderr),
-        live=sys.stderr.isatty() and err.is_terminal and not err.is_dumb_terminal,
+        live=sys.stderr.isatty() and _draws(sys.stderr) and os.environ.get("TERM", "").lower() not in DUMB,
         quiet=quiet,
     )
 
 
-def _console(stream: TextIO) -> Console:
-    """Shows text as it is: an address with brackets or colons in it is neither markup nor a smiley."""
+def _screen(stream: TextIO) -> Screen:
     file = stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
-    width = None if stream.isatty() else UNLIMITED
-    return PipeConsole(file=file, width=width, markup=False, emoji=False, highlight=False)
+    return Screen(file, draws=_draws(stream), width=None if stream.isatty() else UNLIMITED)
+
+
+def _draws(stream: TextIO) -> bool:
+    """Whether styles are shown there; the user knows best."""
+    if (compatible := os.environ.get("TTY_COMPATIBLE")) in ("0", "1"):
+        return compatible == "1"
+    if (forced := os.environ.get("FORCE_COLOR")) is not None:
+        return forced != ""
+    return stream.isatty()
+
+
+def _columns(stream: TextIO) -> int:
+    if (given := os.environ.get("COLUMNS", "")).isdecimal():
+        return int(given)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
+    except (OSError, ValueError):
+        return USUAL_WIDTH
 
 
 def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:
     """A table without lines around it; only the flexible column gives way when the room is too narrow."""
+    from rich.table import Table
+
     table = Table(
         box=None,
         pad_edge=False,
