@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from inspect import cleandoc
 from typing import Any
 
@@ -56,16 +56,10 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """A group of commands in the order of use, with its examples as they were written."""
-
-    order: Sequence[str] = ()
+    """A group of commands, with its examples as they were written."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         return understood(super().get_params(ctx))
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        known = list(self.commands)
-        return sorted(known, key=lambda name: self.order.index(name) if name in self.order else len(known))
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         write_examples(self.epilog, formatter)

@@ -25,14 +25,12 @@ from tarantella.cli.options import (
     RunArgument,
     Verbose,
 )
-from tarantella.cli.runs import find
+from tarantella.cli.runs import app, find
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
     from tarantella.cli.signals import Signals
     from tarantella.services.app import App
-
-app = typer.Typer(rich_markup_mode=None)
 
 Revive = Callable[["App", str, str], Awaitable[object]]  # (app, run id, keeper's id): makes the run go on
 
