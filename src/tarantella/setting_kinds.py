@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, TypeVar
+
+_LIST_MARKS = str.maketrans("[]\"',", "     ")
 
 T = TypeVar("T")
 Kind = Callable[[Any], T]  # gives the value, or raises ValueError with what it should be
@@ -45,18 +48,16 @@ def path(value: Any) -> Path:
     return Path(value)
 
 
-def texts(value: Any) -> tuple[str, ...]:
-    """In the environment, where there are no lists, as JSON."""
+def networks(value: Any) -> tuple[str, ...]:
+    """A list, or where there are no lists, a text with commas between them or a list in JSON."""
     if isinstance(value, str):
-        import json
-
-        try:
-            value = json.loads(value)
-        except ValueError:
-            value = None
-    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
-        raise ValueError('it should be a list of texts, as in ["one", "two"]')
-    return tuple(value)
+        value = value.translate(_LIST_MARKS).split()
+    try:
+        for network in value:
+            ip_network(network, strict=False)
+    except (TypeError, ValueError):
+        raise ValueError('it should be a list of networks, as in ["10.0.0.0/8", "::1/128"]') from None
+    return tuple(map(str, value))
 
 
 def one_of(*choices: str) -> Kind[Any]:

@@ -46,7 +46,13 @@ def from_dotenv(names: Names) -> Iterator[Found]:
     from io import StringIO
 
     from dotenv import dotenv_values
+    from dotenv.parser import parse_stream
 
+    for binding in parse_stream(StringIO(content)):
+        text = binding.original.string
+        if binding.error and PREFIX in text.upper():
+            line = binding.original.line + text[: len(text) - len(text.lstrip())].count("\n")
+            raise InvalidInput(f"Line {line} of {DOTENV} can't be understood.", remedy="Write it as NAME=value.")
     given = {name.upper(): value for name, value in dotenv_values(stream=StringIO(content)).items()}
     strangers = {variable: variable for variable in given if variable.startswith(PREFIX) and variable not in names}
     for variable, name in {**names, **strangers}.items():
@@ -63,8 +69,9 @@ def from_toml(_names: Names) -> Iterator[Found]:
 
     try:
         given = tomllib.loads(content)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{TOML} can't be read: {error}.", remedy="Mend it, or remove it.") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        told = str(error).replace("at end of document", f"at the end, line {len(content.splitlines())}")
+        raise InvalidInput(f"{TOML} is not TOML: {told}.", remedy="Write it as name = value.") from None
     for name, value in given.items():
         yield Found(name.lower(), value, TOML, _line(content, name))
 
@@ -73,13 +80,17 @@ SOURCES: tuple[Callable[[Names], Iterator[Found]], ...] = (from_environment, fro
 
 
 def _content(name: str) -> str | None:
-    try:
-        # With the mark that some editors put at the beginning of a file.
-        return Path(name).read_text(encoding="utf-8-sig")
-    except (FileNotFoundError, IsADirectoryError):
+    file = Path(name)
+    if not file.exists() and not file.is_symlink():
         return None
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInput(f"{name} can't be read: {error}.", remedy="Mend it, or remove it.") from None
+    try:
+        # Without the mark that some editors put at the beginning of a file.
+        return file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"{name} can't be read: {error.strerror}.", remedy="Mend it, or remove it.") from None
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        raise InvalidInput(f"{name} is not UTF-8 text: see line {line}.", remedy="Save it as UTF-8.") from None
 
 
 def _line(content: str, name: str) -> int | None:

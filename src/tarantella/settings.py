@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import shown
-from tarantella.setting_kinds import Kind, one_of, path, seconds, text, texts, whole
+from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -56,11 +56,11 @@ class Settings:
         None, text, "How we introduce ourselves; an honest one that names Tarantella if unset."
     )
     allow_networks: tuple[str, ...] = setting(
-        (), texts, 'Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`.'
+        (),
+        networks,
+        'Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`; in the environment with commas between them.',
     )
-    cache_bytes: int = setting(
-        1_000_000_000, whole(1_000_000, 2**50), "How large the cache of `--cache` may become."
-    )
+    cache_bytes: int = setting(1_000_000_000, whole(1_000_000, 2**50), "How large the cache of `--cache` may become.")
     durability: Literal["normal", "full"] = setting(
         "normal",
         one_of("normal", "full"),
@@ -84,6 +84,7 @@ class Settings:
         return self.data_dir / "exports"
 
 
+ALL_OF_THEM = "`tarantella config show` lists all of them."
 ABOUT: dict[str, About] = {each.name: each.metadata["about"] for each in fields(Settings)}
 
 
@@ -100,11 +101,7 @@ def load(**given: Any) -> Settings:
     values = {name: _checked(Found(name, value, "as given")) for name, value in given.items() if value is not None}
     for found in _set_somewhere():
         if found.name not in ABOUT:
-            raise InvalidInput(
-                f"There is no setting {shown(found.name)} ({found.place}).",
-                field=found.name,
-                remedy="`tarantella config show` lists those that there are.",
-            )
+            raise _stranger(found)
         if found.name not in values:
             values[found.name] = _checked(found)
     return Settings(**values)
@@ -122,5 +119,15 @@ def _checked(found: Found) -> Any:
         raise InvalidInput(
             f"The setting {found.name!r} ({found.place}) is not right: {error}, not {shown(str(found.value))}.",
             field=found.name,
-            remedy="`tarantella config show` lists all of them.",
+            remedy=ALL_OF_THEM,
         ) from None
+
+
+def _stranger(found: Found) -> InvalidInput:
+    """A name that is nobody's is most likely a slip of the pen, and its value would be missed in silence."""
+    from difflib import get_close_matches
+
+    known = VARIABLES if found.name.startswith(PREFIX) else ABOUT
+    likely = get_close_matches(found.name, known, 1, cutoff=0.8)
+    remedy = f"Did you mean {likely[0]}? {ALL_OF_THEM}" if likely else ALL_OF_THEM
+    return InvalidInput(f"There is no setting {shown(found.name)} ({found.place}).", field=found.name, remedy=remedy)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-import structlog
 
 from tarantella.bootstrap import make_tools
 from tarantella.domain.spec import Secrets
@@ -15,6 +14,7 @@ from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
 from tarantella.services.app import App
 from tests.integration.crawling import awaited, begin, crawl, eager, resume
+from tests.logs import captured_log
 from tests.site import Call, Reply, Site
 from tests.site.reply import page, page_with_links
 
@@ -141,7 +141,7 @@ async def test_a_cookie_s_value_is_shown_nowhere(app: App, ending: str) -> None:
             return replace(page("Hello", status=status), headers=(("Set-Cookie", f"sid={SECRET}; Path=/"),))
 
         site.routes["/set"] = handler
-        with structlog.testing.capture_logs() as logs:
+        with captured_log() as logs:
             crawled = await crawl(app, site, "/set", "/set?2", attempts=2)
 
     def look(tx: Any) -> list[Any]:

@@ -55,6 +55,7 @@ def test_of_two_names_for_one_setting_ours_wins(monkeypatch: pytest.MonkeyPatch)
         ("data_dir", "/some/where", Path("/some/where")),
         ("user_agent", "me/1", "me/1"),
         ("allow_networks", '["10.0.0.0/8", "::1"]', ("10.0.0.0/8", "::1")),
+        ("allow_networks", "10.0.0.0/8, ::1", ("10.0.0.0/8", "::1")),
         ("durability", "full", "full"),
         ("user_agent", "", None),
         ("concurrency", "", 10),
@@ -78,8 +79,8 @@ def test_words_from_the_environment_become_values(
         ("drain_seconds", "nan", "seconds from 0 to 600"),
         ("connect_timeout_seconds", "0", "seconds from more than 0 to 600"),
         ("http_timeout_seconds", "inf", "seconds from more than 0 to 3,600"),
-        ("allow_networks", "10.0.0.0/8", "a list of texts"),
-        ("allow_networks", "[1]", "a list of texts"),
+        ("allow_networks", "everything", "a list of networks"),
+        ("allow_networks", '["10.0.0.0/8", "x"]', "a list of networks"),
         ("durability", "some", "normal or full"),
     ],
 )
@@ -100,11 +101,15 @@ def test_what_makes_no_sense_is_refused_with_what_would(
         ("engines = 2\nconcurrency = true\n", "'concurrency' (tarantella.toml, line 2)"),
         ("user_agent = 3\n", "'user_agent' (tarantella.toml, line 1)"),
         ("data_dir = 3\n", "'data_dir' (tarantella.toml, line 1)"),
-        ('allow_networks = "10.0.0.0/8"\n', "'allow_networks' (tarantella.toml, line 1)"),
+        ("allow_networks = [1.5]\n", "'allow_networks' (tarantella.toml, line 1)"),
+        ("allow_networks = 10\n", "'allow_networks' (tarantella.toml, line 1)"),
         ("engines = 2\nno_such = 1\n", "no setting 'no_such' (tarantella.toml, line 2)"),
+        ("engine = 2\n", "no setting 'engine' (tarantella.toml, line 1). Did you mean engines?"),
         ("engines = 2\n\n[ other ]\nx = 1\n", "no setting 'other' (tarantella.toml, line 3)"),
-        ("engines = 2\nthis is = = not toml", "tarantella.toml can't be read: "),
+        ("engines = 2\nthis is = = not toml", "tarantella.toml is not TOML: "),
         ("engines = 2\nthis is = = not toml", "line 2"),
+        ("engines = 2\nconcurrency = [\n", "line 2"),
+        ("x = " + "[" * 5_000, "tarantella.toml is not TOML"),
     ],
 )
 def test_what_is_wrong_in_tarantella_toml_is_named_with_its_line(written: str, told: str) -> None:
@@ -116,7 +121,8 @@ def test_what_is_wrong_in_tarantella_toml_is_named_with_its_line(written: str, t
     ("written", "told"),
     [
         ("OTHER=1\nexport TARANTELLA_ENGINES=x\n", "'engines' (.env, line 2)"),
-        ("# hm\nTARANTELLA_ENGINE=2\n", "no setting 'TARANTELLA_ENGINE' (.env, line 2)"),
+        ("# hm\nTARANTELLA_ENGINE=2\n", "'TARANTELLA_ENGINE' (.env, line 2). Did you mean TARANTELLA_ENGINES?"),
+        ('A=1\n\nTARANTELLA_USER_AGENT="never closed\nB=2\n', "Line 3 of .env can't be understood"),
     ],
 )
 def test_what_is_wrong_in_dotenv_is_named_with_its_line(written: str, told: str) -> None:
@@ -129,11 +135,16 @@ def test_a_dotenv_file_may_be_there_for_other_programs_too() -> None:
     assert load() == Settings(engines=2)
 
 
-def test_a_file_that_can_not_be_read_is_named() -> None:
-    for file in (TOML, DOTENV):
-        file.write_bytes(b"\xff\xfe\x00")
-        assert f"{file} can't be read" in refused()
-        file.unlink()
+@pytest.mark.parametrize("file", [TOML, DOTENV])
+def test_a_file_that_can_not_be_read_is_named(file: Path) -> None:
+    file.write_bytes(b"# fine\n\xff\xfe\x00")
+    assert f"{file} is not UTF-8 text: see line 2" in refused()
+    file.unlink()
+    file.symlink_to("nowhere")
+    assert f"{file} can't be read" in refused()
+    file.unlink()
+    file.mkdir()
+    assert f"{file} can't be read" in refused()
 
 
 def test_a_secret_in_a_value_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,4 +162,4 @@ def test_what_can_not_be_used_is_shown_all_the_same_with_what_is_wrong() -> None
     TOML.write_text("not toml")
     shown, wrong = settings_in_force()
     assert {setting.origin for setting in shown} == {"default", ".env"}
-    assert "tarantella.toml can't be read" in str(wrong)
+    assert "tarantella.toml is not TOML" in str(wrong)

@@ -15,9 +15,8 @@ from threading import Lock
 from time import time
 
 import orjson
-import structlog
 
-log = structlog.get_logger()
+from tarantella.log import log
 
 _MAGIC = b"tarantella 1\n"
 _NAME = re.compile(r"[0-9a-f]{30}\.page")
