@@ -104,7 +104,7 @@ async def test_a_cookie_that_is_set_on_the_way_to_another_host_arrives_there(app
 async def test_a_session_survives_the_end_of_the_process(app: App) -> None:
     async with Site() as site:
         login(site, "sid=1; Path=/", "all=1; Path=/; Max-Age=3600", links=("/slow?s=30",))
-        hasty = replace(app, settings=app.settings.model_copy(update={"drain_seconds": 0.0}))
+        hasty = replace(app, settings=replace(app.settings, drain_seconds=0.0))
         async with begin(eager(hasty), site, "/login", depth=2) as ongoing:
             await site.until(lambda: any(hit.path == "/slow" for hit in site.hits))
             await ongoing.until(lambda run: run.states.get("/login") == "done")

@@ -44,17 +44,17 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_is_read_in_bounded_time(name: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     extract(HOSTILE[name], "text/html", WANTS, URL)
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 def test_half_a_million_links_are_filtered_in_bounded_time_and_memory() -> None:
     page = extract(HOSTILE["many links"], "text/html", WANTS, URL)
     filter_ = LinkFilter(Scope.of(ScopeKind.HOST, [resolve(URL)], (), ()), None)
-    started = time.monotonic()
+    started = time.process_time()
     assert len(filter_.discover(page.hrefs, URL, None, 1).links) == 500_000
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_half_a_million_links_are_filtered_in_bounded_time_and_memory() -> None:
     ],
 )
 def test_other_hostile_documents_are_read_in_bounded_time(body: bytes, content_type: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     try:
         extract(body, content_type, WANTS, URL)
     except NotADocument:
         pass
-    assert time.monotonic() - started < SECONDS
+    assert time.process_time() - started < SECONDS
 
 
 @given(
