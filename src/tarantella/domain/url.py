@@ -100,16 +100,24 @@ def resolve(reference: str, base: str | None = None) -> Url:
         authority = _ROOT_DOT.sub("", authority)  # to certificates and clients "example.com." would be another name
     if not authority or authority.startswith(":"):
         raise Unfetchable("malformed", f"{shown(reference)} names no host.")
-    return stored(f"{scheme}://{authority}{slash}{path}")
+    href = f"{scheme}://{authority}{slash}{path}"
+    if len(href) > MAX_LENGTH:
+        # Escaped, or put behind its base, a short reference can become a long address.
+        raise _too_long(len(href))
+    return stored(href)
 
 
 def _parse(reference: str, base: str | None = None) -> ada_url.URL:
     if len(reference) > MAX_LENGTH:
-        raise Unfetchable("too_long", f"An address of {len(reference)} characters is longer than {MAX_LENGTH}.")
+        raise _too_long(len(reference))
     try:
         return ada_url.URL(reference, base=base)
     except (ValueError, UnicodeError):
         raise Unfetchable("malformed", f"{shown(reference)} is not a web address.") from None
+
+
+def _too_long(length: int) -> Unfetchable:
+    return Unfetchable("too_long", f"An address of {length} characters is longer than {MAX_LENGTH}.")
 
 
 def start_url(text: str) -> Url:

@@ -19,6 +19,7 @@ from tarantella.domain.event import (
     BREAKER_CLOSED,
     BREAKER_OPENED,
     HOST_WAITS,
+    PAGE_CUT,
     PAGE_FAILED,
     RETRY_SCHEDULED,
     STRATEGY_ESCALATED,
@@ -184,6 +185,7 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
         links=links,
         refused=refused,
+        events=(_page_cut(page, visit),) if extracted.cut else (),
         root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
     )
 
@@ -352,6 +354,11 @@ def _host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ..
         meta = {"host": lane.name, "failures": lane.breaker.failures, "failed_probes": lane.breaker.failed_probes}
         events = (*events, Event(BREAKER_OPENED, Level.WARN, meta))
     return events
+
+
+def _page_cut(page: Page, visit: Visit) -> Event:
+    """Said aloud, because links and fields may be missing that are there."""
+    return Event(PAGE_CUT, Level.WARN, {"url": redact(page.url), "bytes": visit.size})
 
 
 def _page_failed(page: Page, failure: Failure, detail: str) -> Event:

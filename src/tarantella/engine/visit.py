@@ -14,6 +14,8 @@ from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument
 from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
+_NOTHING = Wants(text="none", links=False)
+
 
 class Visit(NamedTuple):
     """What a site answered and what is in it; or why not."""
@@ -63,6 +65,8 @@ class DirectVisitor:
             failure = classify_status(response.status, retry_after=response.status == 503 and _asks_to_wait(response))
             if failure is not None:
                 detail = f"HTTP {response.status}"
+                if failure is Failure.BAD_RESPONSE and (sign := _challenge(response, content_type)) is not None:
+                    failure, detail = Failure.BLOCKED, f"challenge: HTTP {response.status}, {sign}"
             else:
                 try:
                     extracted = extract(response.body, content_type, wants, response.url)
@@ -70,6 +74,10 @@ class DirectVisitor:
                     not_a_document = str(error)
                 except ExtractionFailed as error:
                     failure, detail = Failure.UNKNOWN, f"extraction: {error}"
+                else:
+                    if extracted.challenge is not None:
+                        failure, detail = Failure.BLOCKED, f"challenge: {extracted.challenge}"
+                        extracted = None
         return Visit(
             response.url,
             response.status,
@@ -91,6 +99,16 @@ class DirectVisitor:
 
 def _asks_to_wait(response: Response) -> bool:
     return "retry-after" in response.headers
+
+
+def _challenge(response: Response, content_type: str) -> str | None:
+    """What tells that an error page is a challenge, which another strategy may pass."""
+    if response.headers.get("cf-mitigated") == "challenge":
+        return "cloudflare"
+    try:
+        return extract(response.body, content_type, _NOTHING).challenge
+    except (NotADocument, ExtractionFailed):
+        return None
 
 
 def _told(error: FetchError) -> str:

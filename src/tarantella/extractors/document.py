@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from tarantella.extractors import charset as charsets
 from tarantella.extractors.errors import NotADocument
+from tarantella.extractors.excerpt import MOST_MARKS, excerpt
 
 
 class Kind(StrEnum):
@@ -75,12 +76,18 @@ class Document(NamedTuple):
     kind: Kind
     charset: str | None
     body: bytes
+    cut: bool = False  # there is more than is read
 
 
 def identify(body: bytes, content_type: str) -> Document:
     """What this response is. Raises NotADocument for what holds nothing to read."""
     claimed = media_type(content_type)
-    if claimed.kind is _HTML and body.startswith(b"<") and body.find(b"\0", 0, _LOOKED_AT) < 0:
+    if (
+        claimed.kind is _HTML
+        and body.startswith(b"<")
+        and body.find(b"\0", 0, _LOOKED_AT) < 0
+        and len(body) <= MOST_MARKS
+    ):
         # Nearly every page is what it says, and begins like it.
         return Document(_HTML, claimed.charset and _charset(b"", claimed.charset), body)
     head = body[:_LOOKED_AT]
@@ -93,7 +100,8 @@ def identify(body: bytes, content_type: str) -> Document:
     if head.startswith(_FIRST_BYTES):
         raise NotADocument(next(name for signature, name in _SIGNATURES if head.startswith(signature)))
     charset = _charset(head, claimed.charset)
-    return Document(_kind(head, claimed.kind), charset, body)
+    read = excerpt(body)
+    return Document(_kind(head, claimed.kind), charset, read, cut=len(read) < len(body))
 
 
 def _charset(head: bytes, claimed: str | None) -> str | None:

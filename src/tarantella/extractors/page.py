@@ -11,6 +11,7 @@ import turbohtml
 
 from tarantella.domain.spec import Field, Spec
 from tarantella.extractors import charset, data, fields
+from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.head import Head
@@ -47,6 +48,8 @@ class Extracted(NamedTuple):
     canonical: str | None = None
     meta_refresh: tuple[float, str] | None = None
     noindex: bool = False
+    cut: bool = False  # only its beginning was read
+    challenge: str | None = None  # what gives the page away as one that stands in the way of the real one
 
 
 def extract(body: bytes, content_type: str, wants: Wants, page_url: str = "") -> Extracted:
@@ -92,6 +95,8 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
         canonical=fields.absolute(base_url(), head.canonical) if head.canonical else None,
         meta_refresh=refresh,
         noindex=head.noindex,
+        cut=document.cut,
+        challenge=find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
     )
 
 
@@ -111,7 +116,8 @@ def _read_xml(document: Document, wants: Wants, page_url: str) -> Extracted:
         text=" ".join(xml.text.split()) if wants.text != "none" else None,
         links=len(hrefs),
     )
-    return Extracted(_with_fields(record, wants, xml, lambda: page_url), hrefs if wants.links else ())
+    record = _with_fields(record, wants, xml, lambda: page_url)
+    return Extracted(record, hrefs if wants.links else (), cut=document.cut)
 
 
 def _read_json(document: Document, wants: Wants, _: str) -> Extracted:
@@ -123,7 +129,7 @@ def _read_json(document: Document, wants: Wants, _: str) -> Extracted:
 
 def _read_text(document: Document, wants: Wants, _: str) -> Extracted:
     text = charset.decode(document.body, document.charset) if wants.text != "none" else None
-    return Extracted(_with_fields(_basic(wants, text=text), wants))
+    return Extracted(_with_fields(_basic(wants, text=text), wants), cut=document.cut)
 
 
 def _read_pdf(_: Document, wants: Wants, __: str) -> Extracted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from tarantella.domain.url import Unfetchable, Url, resolve, stored
+from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, resolve, stored
 
 _FROM_ORIGIN = ("/", "http://", "https://")
 # Segments of characters that no parser changes, none of them beginning with a dot, nor with one in disguise.
@@ -75,10 +75,11 @@ class Place:
         if path.startswith(origin) and path.startswith("/", len(origin)):
             path = path[len(origin) :]
         if path.startswith("/"):
-            if _PLAIN_PATH.fullmatch(path):
-                return Url(origin + path, home.scheme, home.host, home.port)
-        elif _PLAIN_RELATIVE.fullmatch(path):
-            return Url(folder + path, home.scheme, home.host, home.port)
+            href = origin + path if _PLAIN_PATH.fullmatch(path) else ""
+        else:
+            href = folder + path if _PLAIN_RELATIVE.fullmatch(path) else ""
+        if href and len(href) <= MAX_LENGTH:
+            return Url(href, home.scheme, home.host, home.port)
         return resolve(reference, self.here)
 
 
