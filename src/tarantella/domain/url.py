@@ -28,11 +28,12 @@ SECRET_PARAMETERS = frozenset(
     "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
 )
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
-# Up to the last "@" of the authority: a password may hold one itself.
-_USERINFO = re.compile(r"(?<=//)[^/?#\s]+@")
+# Up to the last "@" of the authority: a password may hold one itself. Browsers don't insist on two slashes.
+_USERINFO = re.compile(r"(\b(?:https?|ftp|wss?):[/\\]*|//)[^/?#\s]+@", re.IGNORECASE)
+_TYPED_USERINFO = re.compile(r"^\s*(?!mailto:)[^/?#\s:@]*:[^/?#\s]*@", re.IGNORECASE)
 _PARAMETER = re.compile(r"[?&#]([^=&#?]*)=")
 _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
-_HOST_AND_PORT = re.compile(r"^[^/?#@]+:\d{1,5}(?:[/?#]|$)")
+_HOST_AND_PORT = re.compile(r"^[^/?#@:]+:\d{1,5}(?:[/?#]|$)")
 # What looks like a host with a port and is none: tel:5551234, javascript:0.
 _OTHER_SCHEME = re.compile(r"^(?:about|blob|data|file|ftp|gopher|javascript|mailto|tel|wss?):", re.IGNORECASE)
 _ROOT_DOT = re.compile(r"\.+(?=:|$)")
@@ -169,7 +170,7 @@ def _is_noise(pair: str) -> bool:
 
 def redact(url: str) -> str:
     """The address with everything that could be a secret blotted out."""
-    url = _USERINFO.sub("***@", url)
+    url = _USERINFO.sub(r"\1***@", url)
     told, position = [], 0
     # Name by name rather than pair by pair: the value of one may be an address with parameters of its own.
     while found := _PARAMETER.search(url, position):
@@ -184,5 +185,5 @@ def redact(url: str) -> str:
 
 def shown(text: str, limit: int = 120) -> str:
     """A value for an error message: safe to print, short, without secrets."""
-    text = redact(text)
+    text = _TYPED_USERINFO.sub("***@", redact(text))
     return repr(text if len(text) <= limit else text[:limit] + "…")

@@ -143,6 +143,11 @@ async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun,
     try:
         rules = tools.robots.known(url) or await tools.robots.rules(url, run.options)
     except RobotsUnreachable as error:
+        if error.detail == "tls":
+            # Nobody who can't be trusted with robots.txt can be with the page: that is its failure, and says more.
+            visit = Visit(url.href, failure=error.failure, detail=f"tls: {error.message}")
+            tried = Attempt(page.strategy, tools.clock.wall(), 0, "")
+            return _failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
         if error.tries >= ENOUGH_TRIES:
             return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
         asked = obeyed_retry_after(error.retry_after)

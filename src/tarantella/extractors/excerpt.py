@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # The longest pages that people write have a third of this; beyond it somebody wants to see us busy.
 MOST_BYTES = 16_000_000
-MOST_MARKS = 1_000_000  # tags and entities, or what looks like one: up to 250 MB and a second
+MOST_MARKS = 1_200_000  # tags and entities, or what looks like one: up to 300 MB and a second
 _STEP = 64 * 1024
 
 
