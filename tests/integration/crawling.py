@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ParamSpec, Self
+from typing import Any, ParamSpec, Protocol, Self
 from urllib.parse import urlsplit
 
 from tarantella.bootstrap import make_tools
@@ -21,6 +21,7 @@ from tarantella.engine.attempt import Tools
 from tarantella.engine.lane import Clock
 from tarantella.engine.timing import Timing
 from tarantella.engine.worker import Worker, WorkerSettings
+from tarantella.fetchers.guard import Guard
 from tarantella.services import runs as use_cases
 from tarantella.services.app import App
 from tarantella.services.foreground import Interrupt, Snapshot, work_on
@@ -82,6 +83,11 @@ def with_clock(app: App, clock: FakeClock) -> App:
     return replace(eager(app), make_tools=tools, now=clock.wall)
 
 
+def guarded(app: App, guard: Guard) -> App:
+    """The same application behind this guard."""
+    return replace(app, make_tools=lambda: make_tools(guard))
+
+
 def eager(app: App) -> App:
     """The same application with workers that look twenty times a second."""
 
@@ -100,12 +106,21 @@ def eager(app: App) -> App:
     return replace(app, make_worker=make_worker)
 
 
+class Served(Protocol):
+    """A site, in this process or in another."""
+
+    @property
+    def port(self) -> int: ...
+
+    def url_for(self, path: str) -> str: ...
+
+
 @dataclass
 class Crawled:
     """A run as the store has it, seen from the site that it crawled."""
 
     app: App
-    site: Site
+    site: Served
     run: Run
 
     def read(self, work: Callable[..., Any], **values: Any) -> Any:
@@ -170,7 +185,7 @@ class Ongoing:
     """A crawl under way."""
 
     app: App
-    site: Site
+    site: Served
     run_id: str
     interrupt: Interrupt
     task: asyncio.Task[Run]
@@ -207,7 +222,7 @@ def spec_of(**values: Any) -> Spec:
     return Spec(**{"allow_networks": LOOPBACK, "backoff": QUICK, "text": "none", **values})
 
 
-def begin(app: App, site: Site, *addresses: str, **values: Any) -> Ongoing:
+def begin(app: App, site: Served, *addresses: str, **values: Any) -> Ongoing:
     """Start a crawl of these addresses (paths of the site, or whole ones) and go on."""
     urls = [site.url_for(address) if address.startswith("/") else address for address in addresses]
     spec = spec_of(**values)
@@ -218,28 +233,28 @@ def begin(app: App, site: Site, *addresses: str, **values: Any) -> Ongoing:
     return _work(app, site, new_id(), prepare)
 
 
-def resume(app: App, site: Site, run_id: str) -> Ongoing:
+def resume(app: App, site: Served, run_id: str) -> Ongoing:
     async def prepare(run_id: str, keeper: str) -> None:
         await use_cases.resume(app, run_id, keeper)
 
     return _work(app, site, run_id, prepare)
 
 
-def retry_failed(app: App, site: Site, run_id: str) -> Ongoing:
+def retry_failed(app: App, site: Served, run_id: str) -> Ongoing:
     async def prepare(run_id: str, keeper: str) -> None:
         await use_cases.retry_failed(app, run_id, keeper)
 
     return _work(app, site, run_id, prepare)
 
 
-def _work(app: App, site: Site, run_id: str, prepare: Callable[[str, str], Awaitable[None]]) -> Ongoing:
+def _work(app: App, site: Served, run_id: str, prepare: Callable[[str, str], Awaitable[None]]) -> Ongoing:
     interrupt = Interrupt()
     snapshots: list[Snapshot] = []
     work = work_on(app, run_id, prepare, engines=1, watch=snapshots.append, interrupt=interrupt)
     return Ongoing(app, site, run_id, interrupt, asyncio.create_task(work), snapshots)
 
 
-async def crawl(app: App, site: Site, *addresses: str, **values: Any) -> Crawled:
+async def crawl(app: App, site: Served, *addresses: str, **values: Any) -> Crawled:
     """Crawl these addresses to the end."""
     async with begin(app, site, *addresses, **values) as ongoing:
         return await ongoing.end()

@@ -5,15 +5,11 @@ from __future__ import annotations
 import asyncio
 import gzip
 import os
-import re
 import resource
 import socket
 import time
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from wreq import exceptions
@@ -25,11 +21,11 @@ from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.http import HttpFetcher
 from tarantella.fetchers.translation import translated
+from tests.integration.bounds import MEGABYTE, growing_by_at_most
 from tests.site import Call, Site
 
 OPTIONS = Options("Test/1", allow_networks=("127.0.0.0/8",), total_timeout=5.0)
 HASTY = replace(OPTIONS, connect_timeout=0.3, total_timeout=0.3, max_body=2**40)
-MEGABYTE = 1024 * 1024
 CHUNKED = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 
 
@@ -68,22 +64,6 @@ def on_wire(answer: bytes, options: Options = OPTIONS) -> Response | FetchError:
 def told(result: Response | FetchError) -> tuple[Failure, str]:
     assert isinstance(result, FetchError), result
     return result.failure, result.detail
-
-
-@contextmanager
-def growing_by_at_most(megabytes: int) -> Iterator[None]:
-    """Fail if this process is ever so much larger meanwhile than it was before."""
-    status, reset = Path("/proc/self/status"), Path("/proc/self/clear_refs")
-    if not reset.exists():
-        pytest.skip("This system does not tell the peak of a process.")
-
-    def peak() -> int:
-        return int(re.findall(r"VmHWM:\s+(\d+) kB", status.read_text())[0]) * 1024
-
-    reset.write_text("5")
-    before = peak()
-    yield
-    assert peak() - before < megabytes * MEGABYTE
 
 
 @pytest.mark.parametrize(

@@ -26,8 +26,8 @@ async def gzip_bomb(call: Call) -> None:
     squeeze = zlib.compressobj(9, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
     await call.send(HEAD + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n")
     for _ in range(call.request.integer("mb", 200)):
-        await call.send(_chunk(squeeze.compress(b" " * MEGABYTE)))
-    await call.send(_chunk(squeeze.flush()) + LAST_CHUNK)
+        await call.send(chunk(squeeze.compress(b" " * MEGABYTE)))
+    await call.send(chunk(squeeze.flush()) + LAST_CHUNK)
 
 
 @route("/huge")
@@ -35,7 +35,7 @@ async def huge(call: Call) -> None:
     """`/huge?mb=200`: a chunked body of so many megabytes."""
     await call.send(CHUNKED_HEAD)
     for _ in range(call.request.integer("mb", 200) * MEGABYTE // len(BLOCK) + 1):
-        await call.send(_chunk(BLOCK))
+        await call.send(chunk(BLOCK))
     await call.send(LAST_CHUNK)
 
 
@@ -44,7 +44,7 @@ async def endless(call: Call) -> None:
     """A body that goes on for as long as somebody listens."""
     await call.send(CHUNKED_HEAD)
     for _ in range(FOREVER):
-        await call.send(_chunk(BLOCK))
+        await call.send(chunk(BLOCK))
 
 
 @route("/tiny-chunks")
@@ -53,7 +53,7 @@ async def tiny_chunks(call: Call) -> None:
     await call.send(CHUNKED_HEAD)
     count, batch = call.request.integer("n", 1_000_000), 10_000
     for start in range(0, count, batch):
-        await call.send(_chunk(b"x") * min(batch, count - start))
+        await call.send(chunk(b"x") * min(batch, count - start))
     await call.send(LAST_CHUNK)
 
 
@@ -125,7 +125,7 @@ async def long_header(call: Call) -> Reply:
     return page("A long header", x_long="y" * (call.request.integer("kb", 1024) * 1024))
 
 
-def _chunk(data: bytes) -> bytes:
+def chunk(data: bytes) -> bytes:
     # An empty chunk would end the body.
     return b"%x\r\n%s\r\n" % (len(data), data) if data else b""
 
