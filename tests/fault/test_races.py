@@ -204,6 +204,42 @@ async def storm(apps: list[App], run_id: str, commands: list[str]) -> Counter[st
     return Counter(await asyncio.gather(*(soon(turn, command) for turn, command in enumerate(commands))))
 
 
+@pytest.mark.parametrize("moment", ["before the claim", "during the fetch", "after the end"])
+def test_a_hundred_cancels_at_once_are_one(site: SiteProcess, data_dir: Path, moment: str) -> None:
+    paths = ("/item/1", "/item/2") if moment == "after the end" else ("/ok", "/slow?s=60", "/slow?n=1&s=60")
+
+    async def race() -> list[str]:
+        apps = [quick_app(data_dir) for _ in range(4)]
+        try:
+            run_id = await submit(apps[0], spec_of("{}"), [site.url_for(path) for path in paths])
+            cancels = (runs.cancel(apps[turn % len(apps)], run_id) for turn in range(COMMANDS))
+            if moment == "before the claim":
+                return [str(status) for status in await asyncio.gather(*cancels)]
+            async with engine(apps[0]):
+                if moment == "after the end":
+                    await until_over(apps[0], run_id)
+                else:
+                    while len(site.hits()) < len(paths):
+                        await asyncio.sleep(0.02)
+                return [str(status) for status in await asyncio.gather(*cancels, return_exceptions=True)]
+        finally:
+            for app in apps:
+                app.close()
+
+    answers = asyncio.run(race())
+    run = read_run(data_dir)
+    check(data_dir, at_rest=True)
+    assert len(answers) == COMMANDS
+    assert len(set(answers)) == 1
+    assert len(endings(run)) == 1
+    if moment == "after the end":
+        assert (run.status, run.done) == ("completed", {site.url_for(path) for path in paths})
+        return
+    assert set(answers) == {"cancelled"}
+    assert run.status == "cancelled"
+    assert {(state, reason) for state, reason, _ in run.pages.values()} <= {("done", None), ("skipped", "cancelled")}
+
+
 @pytest.mark.parametrize("last", ["resume", "pause", "cancel"])
 def test_a_storm_of_commands_ends_in_the_state_that_was_asked_for_last(
     site: SiteProcess, data_dir: Path, last: str
