@@ -42,6 +42,7 @@ PAIRS = st.lists(st.tuples(LETTERS, LETTERS), max_size=5)
         ("http://１２７.0.0.1/", "http://127.0.0.1/"),
         ("http://127.0.0.1\\@example.com/", "http://127.0.0.1/@example.com/"),
         ("http:\\\\example.com\\a", "http://example.com/a"),
+        ("http:example.com:8080/x", "http://example.com:8080/x"),
         ("https:example.com", "https://example.com/"),
         ("https://bücher.example/straße", "https://xn--bcher-kva.example/stra%C3%9Fe"),
         ("https://ex%61mple.com/", "https://example.com/"),
@@ -89,6 +90,9 @@ def test_an_address_is_understood_as_a_browser_would(typed: str, href: str) -> N
         ("https://:secret@example.com/", "credentials"),
         ("https://example.com/" + "x" * 2_000_000, "too_long"),
         ("https://example.com/" + "x" * MAX_LENGTH, "too_long"),
+        ("https://example.com/" + "é" * (MAX_LENGTH // 4), "too_long"),
+        ("user:secret@example.com/", "scheme"),
+        ("http:user:secret@example.com/", "credentials"),
     ],
 )
 def test_what_can_not_be_fetched_is_refused_with_a_reason(typed: str, reason: str) -> None:
@@ -129,6 +133,18 @@ def test_a_reference_with_another_scheme_is_refused_as_such(reference: str) -> N
     with pytest.raises(Unfetchable) as caught:
         resolve(reference, "https://example.com/")
     assert caught.value.reason == "scheme"
+
+
+def test_a_relative_reference_can_be_too_long_for_its_base() -> None:
+    with pytest.raises(Unfetchable) as caught:
+        resolve("x" * 5_000, "https://example.com/" + "y" * 5_000 + "/")
+    assert caught.value.reason == "too_long"
+
+
+def test_a_server_has_its_port_only_where_that_is_an_odd_one() -> None:
+    assert {resolve(f"{scheme}://Example.com/").server for scheme in ("http", "https")} == {"example.com"}
+    assert resolve("http://example.com:8080/").server == "example.com:8080"
+    assert resolve("http://[::1]:8080/").server == "[::1]:8080"
 
 
 def test_a_lane_is_the_host_in_lower_case_without_port_or_final_dot() -> None:
@@ -243,6 +259,11 @@ def test_a_fingerprint_is_short_and_the_identity_readable() -> None:
         ("/go?to=https://x.example/?token=s3cret", "/go?to=https://x.example/?token=***"),
         ("https://user:s3cret@example.com/", "https://***@example.com/"),
         ("http://user:s3@cret@example.com:80/", "http://***@example.com:80/"),
+        ("http:user:s3cret@example.com/", "http:***@example.com/"),
+        ("HTTP:/user:s3cret@example.com/", "HTTP:/***@example.com/"),
+        ("http:\\\\user:s3cret@example.com\\", "http:\\\\***@example.com\\"),
+        ("see (ftp:s3cret@example.com)", "see (ftp:***@example.com)"),
+        ("//user:s3cret@example.com/", "//***@example.com/"),
         ("https://example.com/@user?q=a@b", "https://example.com/@user?q=a@b"),
         ("https://example.com/?monkey=banana", "https://example.com/?monkey=banana"),
         ("https://example.com/?token", "https://example.com/?token"),
@@ -264,3 +285,5 @@ def test_a_value_in_an_error_message_is_short_printable_and_without_secrets() ->
     assert len(told) < 150
     assert told.isprintable()
     assert "abc" not in told and "pw" not in told
+    assert shown("me:pw@example.com/") == "'***@example.com/'"
+    assert shown("mailto:me@example.com") == "'mailto:me@example.com'"

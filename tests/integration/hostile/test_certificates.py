@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -48,11 +49,14 @@ async def test_a_good_certificate_of_a_given_authority_is_accepted(app: App, cer
 
 @awaited
 async def test_what_speaks_no_tls_is_a_tls_failure_and_what_says_nothing_a_timeout(app: App) -> None:
-    async with Site() as site, wire(answering(lambda _head: PAGE)) as plain, wire(silence) as mute:
-        garbage = await crawl(
-            app, site, f"https://127.0.0.1:{plain}/", attempts=1, obey_robots=False, total_timeout=2.0
-        )
-        nothing = await crawl(app, site, f"https://127.0.0.1:{mute}/", attempts=1, obey_robots=False, total_timeout=0.5)
-    [said], [unsaid] = garbage.pages.values(), nothing.pages.values()
-    assert said["reason"] in ("network", "timeout")
-    assert unsaid["reason"] == "timeout"
+    async def plain(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(PAGE)
+        await writer.drain()
+
+    async with Site() as site, wire(plain) as loud, wire(silence) as mute:
+        once = {"attempts": 1, "obey_robots": False, "total_timeout": 0.5}
+        said = await crawl(app, site, f"https://127.0.0.1:{loud}/", **once)
+        unsaid = await crawl(app, site, f"https://127.0.0.1:{mute}/", **once)
+    assert [(found["reason"], found["detail"][:4]) for found in said.pages.values()] == [("network", "tls:")]
+    assert list(unsaid.states.values()) == ["failed(timeout)"]
