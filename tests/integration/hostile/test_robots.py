@@ -6,12 +6,12 @@ import asyncio
 import time
 
 import pytest
-import structlog
 
 from tarantella.services.app import App
 from tests.fault.processes import SiteProcess
 from tests.integration.bounds import growing_by_at_most, loop_busy_at_most
 from tests.integration.crawling import FakeClock, asked, awaited, begin, crawl, gaps, hits, with_clock
+from tests.logs import captured_log
 from tests.site import Call, Reply, Request, Site
 from tests.site.reply import page
 from tests.site.server import Robots
@@ -242,7 +242,7 @@ async def test_a_redirect_in_circles_or_to_where_we_don_t_go_is_as_good_as_none(
 async def test_a_crawl_delay_without_measure_is_a_minute_and_that_is_said(app: App, delay: str) -> None:
     async with Site(robots=f"User-agent: *\nCrawl-delay: {delay}\n") as site:
         clock = FakeClock()
-        with structlog.testing.capture_logs() as logs:
+        with captured_log() as logs:
             async with begin(with_clock(app, clock), site, "/item/1", "/item/2") as ongoing:
                 await site.until(lambda: len(hits(site)) == 1)
                 clock.advance(50)
