@@ -251,7 +251,7 @@ async def test_a_crawl_delay_without_measure_is_a_minute_and_that_is_said(app: A
                 clock.advance(11)
                 crawled = await ongoing.end()
     assert crawled.run.counts.done == 2
-    assert [entry["log_level"] for entry in logs if entry.get("action") == "crawl_delay_clamped"] == ["warning"]
+    assert [entry["level"] for entry in logs if entry.get("action") == "crawl_delay_clamped"] == ["warning"]
 
 
 @pytest.mark.parametrize("delay", ["-5", "nan", "inf", "1e400", "soon", "", "0", "0x10"])
