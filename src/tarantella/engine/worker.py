@@ -62,6 +62,7 @@ class Worker:
         self._beat_began = clock.monotonic()
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
+        self._at_work = asyncio.Event()  # it has looked for work for the first time
         self.counters = Counters()
         self._background: set[asyncio.Task[Any]] = set()
         self._held = Holdings(clock.wall)
@@ -166,6 +167,7 @@ class Worker:
                 await self._tick_once()
             except StoreError as error:
                 log.warning("The store does not answer", action="tick_failed", error=str(error))
+            self._at_work.set()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self._settings.timing.tick)
 
@@ -189,6 +191,8 @@ class Worker:
             self.run_over.set()
 
     async def _do_duties(self) -> None:
+        # Work first: the store takes one of us at a time, and repairs can wait.
+        await self._at_work.wait()
         while True:
             with suppress(StoreError):
                 await self._reaper.run_once()

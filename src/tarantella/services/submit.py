@@ -40,18 +40,23 @@ async def submit(
         servers = tuple(dict.fromkeys(stored(root).server for root in roots))
         spec = replace(spec, secrets=replace(spec.secrets, servers=servers))
     now = app.now()
+    all_here = len(first) < PAGES_AT_ONCE
+    seal = partial(runs.seal, run_id=run_id, max_running=app.settings.max_concurrent_tasks)
 
     def begin(tx: Tx) -> None:
         runs.create(tx, run_id, spec, roots, keeper=keeper, now=now)
         runs.add_start_pages(tx, run_id, first, spec.strategy, now)
+        if all_here:
+            seal(tx, now=now)
 
-    await app.database.write(begin, name="submit")
+    # Acknowledged work is on the disk.
+    await app.database.write(begin, durable=all_here, name="submit")
+    if all_here:
+        return run_id
     while more := list(islice(links, PAGES_AT_ONCE)):
         add = partial(runs.add_start_pages, run_id=run_id, links=more, strategy=spec.strategy, now=app.now())
         await app.database.write(add, name="submit")
-    seal = partial(runs.seal, run_id=run_id, max_running=app.settings.max_concurrent_tasks, now=app.now())
-    # Acknowledged work is on the disk.
-    await app.database.write(seal, durable=True, name="submit")
+    await app.database.write(partial(seal, now=app.now()), durable=True, name="submit")
     return run_id
 
 

@@ -41,6 +41,7 @@ class Database:
         self._engine = _engine(path)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="store-reader")
+        self._rested = 0.0  # the writer's: when it may take the lock again
         self._local = threading.local()
         self._open: list[Connection] = []
         self._opening = threading.Lock()
@@ -80,6 +81,8 @@ class Database:
 
     def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
         connection = self._connection()
+        # Whoever else waits for the lock gets it now: SQLite itself would give it to us again and again.
+        time.sleep(max(0.0, self._rested - time.monotonic()))
         try:
             self._choose_durability(connection, durable)
             self._begin(connection)
@@ -94,8 +97,8 @@ class Database:
             crashpoints.hit(f"{name}.after_commit")
         except DBAPIError as error:
             raise _translated(error, self.path) from error
-        # Whoever else waits for the lock gets it now: SQLite itself would give it to us again and again.
-        time.sleep(min(time.monotonic() - began, LONGEST_REST))
+        ended = time.monotonic()
+        self._rested = ended + min(ended - began, LONGEST_REST)
         return result
 
     def _begin(self, connection: Connection) -> None:
