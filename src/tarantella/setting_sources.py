@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 
@@ -17,8 +16,7 @@ ENVIRONMENT, DOTENV, TOML = "environment", ".env", "tarantella.toml"
 Names = Mapping[str, str]  # variable → setting; of two variables of one setting, the first wins
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A value that was set somewhere; its name is that of a setting, or of none."""
 
     name: str

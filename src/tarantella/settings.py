@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import shown
@@ -13,8 +13,7 @@ from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
-@dataclass(frozen=True, slots=True)
-class About:
+class About(NamedTuple):
     """What there is to know of a setting."""
 
     default: Any

