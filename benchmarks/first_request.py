@@ -32,8 +32,6 @@ From the start of the process to its first request, be it robots.txt or a page, 
 each request with the millisecond of its arrival. Everybody once in every round, {repetitions} rounds. Tarantella works in a data
 directory that exists and has runs in it; the first start of all, which creates it, is told apart. What is there for scale is timed
 from start to exit. CPU is that of the whole command, which crawls one page."""
-SCRAPY_SLOWS_US = """\
-Where Scrapy is installed beside Tarantella, the logging library loads Twisted with it: without, Tarantella starts a little sooner."""
 
 
 @dataclass(slots=True)
@@ -63,7 +61,7 @@ def run(setting: Setting) -> Findings:
         tables=[_table(found)],
         raw=[asdict(starts) for starts in found],
         wishes=[Wish("`tarantella scrape`, command to first request", median(ours.seconds), WANTED_SECONDS, "s")],
-        notes=[HOW.format(repetitions=setting.repetitions), SCRAPY_SLOWS_US],
+        notes=[HOW.format(repetitions=setting.repetitions)],
     )
 
 
