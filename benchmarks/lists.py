@@ -159,7 +159,6 @@ def _beside_lists(shelves: Library) -> list[Case]:
     return [
         Case("find a run by its whole id", partial(service.find, app, run_id), is_list=False),
         Case("find the latest run", partial(service.find, app, "latest"), is_list=False),
-        Case("size on disk of the large run", partial(service.disk_sizes, app, [run_id]), is_list=False),
         Case("what failed and was skipped, by reason", partial(service.troubles, app, run_id), is_list=False),
     ]
 

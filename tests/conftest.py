@@ -13,6 +13,7 @@ from tarantella.settings import load
 from tarantella.store import schema
 from tarantella.store.database import Database
 from tests.logs import own_log
+from tests.postgres import Server, binaries_or_skip
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +42,21 @@ def database(tmp_path: Path) -> Iterator[Database]:
     opened = Database(path)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[Server]:
+    """A PostgreSQL server for the whole session; without one, tests that ask for it are skipped with the reason."""
+    with Server(binaries_or_skip()) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: Server) -> Iterator[str]:
+    """An empty PostgreSQL database with the current schema."""
+    name = postgres_server.lend()
+    yield postgres_server.url(name)
+    postgres_server.give_back(name)
 
 
 @pytest.fixture

@@ -22,11 +22,11 @@ from tarantella.store.database import Database
 __all__ = ["make_tools", "open_app", "scrape", "scrape_async"]
 
 
-def open_app(settings: Settings | None = None, *, data_dir: Path | None = None) -> App:
-    """The application on one data directory, created or brought up to date if need be."""
-    settings = settings or load(data_dir=data_dir)
-    schema.prepare(settings.database_path)
-    database = Database(settings.database_path)
+def open_app(settings: Settings | None = None, *, data_dir: Path | None = None, database_url: str | None = None) -> App:
+    """The application on one data directory and one database, created or brought up to date if need be."""
+    settings = settings or load(data_dir=data_dir, database_url=database_url)
+    schema.prepare(settings.database)
+    database = Database(settings.database)
 
     def make_worker(tools: Tools, only_run: str | None) -> Worker:
         worker = WorkerSettings(

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.url import shown
+from tarantella.domain.url import redact, shown
 from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
@@ -22,8 +23,8 @@ class About(NamedTuple):
     variables: tuple[str, ...]  # in the environment, beside the one that all settings have
 
 
-def setting(default: Any, kind: Kind[Any], description: str, *variables: str) -> Any:
-    return field(default=default, metadata={"about": About(default, kind, description, variables)})
+def setting(default: Any, kind: Kind[Any], description: str, *variables: str, is_secret: bool = False) -> Any:
+    return field(default=default, repr=not is_secret, metadata={"about": About(default, kind, description, variables)})
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,12 @@ class Settings:
     """What can be set once for all commands. Options on the command line come first."""
 
     data_dir: Path = setting(Path("data"), path, "Where the database, locks and exports live.")
+    database_url: str | None = setting(
+        None,
+        text,
+        "A PostgreSQL database instead of the file in the data directory: `postgresql://user@host/name`.",
+        is_secret=True,
+    )
     max_concurrent_tasks: int = setting(5, whole(1, 1_000), "Runs that may run at the same time; more are queued.")
     engines: int = setting(1, whole(1, 64), "Processes that drain a run together.")
     engine_slots: int = setting(256, whole(1, 4_096), "Requests in flight in one process, whatever its runs allow.")
@@ -67,12 +74,17 @@ class Settings:
     )
 
     @property
-    def database_path(self) -> Path:
-        return self.data_dir / "tarantella.db"
+    def database(self) -> Path | str:
+        """Where the database is: a file in the data directory, or what the URL names."""
+        return self.database_url or self.data_dir / "tarantella.db"
 
     @property
     def workers_dir(self) -> Path:
-        return self.data_dir / "workers"
+        """For locks and hints; apart for each database, because nobody knows the workers of another."""
+        if not self.database_url:
+            return self.data_dir / "workers"
+        name = blake2b(redact(self.database_url).encode(), digest_size=4).hexdigest()
+        return self.data_dir / f"workers-{name}"
 
     @property
     def cache_dir(self) -> Path:

@@ -6,6 +6,8 @@ import asyncio
 import re
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -16,14 +18,16 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection, create_engine, inspect
+from sqlalchemy import Connection, inspect
 
 from tarantella.domain.errors import SchemaTooNew, StoreBroken
 from tarantella.store import schema
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place, dialect_of
 from tarantella.store.ids import new_id
 from tarantella.store.tables import metadata
 from tarantella.store.tx import Tx
+from tools.tables import FILES, statements
 
 
 def differences(connection: Connection) -> list[object]:
@@ -51,20 +55,64 @@ def _conditions(row: Any) -> str:
     return " ".join(str(value) for value in row.get("dialect_options", {}).values())
 
 
+@contextmanager
+def seen_by_alembic(place: Place) -> Iterator[Connection]:
+    """A transaction of Alembic's; nothing of it stays unless it is committed."""
+    dialect = dialect_of(place)
+    with dialect.preparing(), dialect.migrating() as connection:
+        yield connection
+
+
+def migrate(connection: Connection, target: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", "tarantella.store:migrations")
+    config.attributes["connection"] = connection
+    command.upgrade(config, target)
+
+
 def test_a_new_database_has_the_tables_in_the_code(database: Database) -> None:
-    assert database.write_now(lambda tx: differences(tx.connection)) == []
+    with seen_by_alembic(database.place) as connection:
+        assert differences(connection) == []
     assert database.read_now(lambda tx: tx.value("SELECT version_num FROM alembic_version")) == schema.HEAD
 
 
-def test_the_migrations_lead_from_nothing_to_the_same_tables(database: Database, tmp_path: Path) -> None:
-    config = Config()
-    config.set_main_option("script_location", "tarantella.store:migrations")
-    with create_engine(f"sqlite:///{tmp_path / 'old.db'}").begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "head")
+def test_the_migrations_lead_from_nothing_to_the_same_tables(place: Place, bare_place: Place) -> None:
+    with seen_by_alembic(bare_place) as connection:
+        migrate(connection, "head")
         assert differences(connection) == []
         migrated = shape(connection)
-    assert database.read_now(lambda tx: shape(tx.connection)) == migrated
+    with seen_by_alembic(place) as connection:
+        assert shape(connection) == migrated
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_the_statements_that_make_the_tables_are_those_of_the_code(path: Path) -> None:
+    assert path.read_text(encoding="utf-8") == statements(FILES[path]), "Write them again: python -m tools.tables"
+
+
+def test_a_database_of_the_first_version_is_brought_up_to_date_with_what_it_has(bare_place: Place) -> None:
+    with seen_by_alembic(bare_place) as connection:
+        migrate(connection, "0001")
+        connection.exec_driver_sql(
+            "INSERT INTO runs (id, status, wanted, spec, roots, rank, created_at, total) "
+            "VALUES ('old', 'completed', 'run', '{}', '[]', 1, 1, 2)"
+        )
+        for number in (1, 2):
+            connection.exec_driver_sql(
+                "INSERT INTO pages (run_id, fingerprint, lane, url, depth, state, strategy, next_at) "
+                f"VALUES ('old', '{number}', 'a.example', 'https://a.example/{number}', 1, 'done', 'http', 1)"
+            )
+            connection.exec_driver_sql(
+                f"INSERT INTO records (run_id, page_id, ordinal, data) VALUES ('old', {number}, 0, '[{number}]')"
+            )
+        connection.exec_driver_sql("COMMIT")
+    schema.prepare(bare_place)
+    opened = Database(bare_place)
+    assert opened.read_now(lambda tx: tx.value("SELECT stored FROM runs")) == 6
+    assert opened.read_now(lambda tx: tx.value("SELECT version_num FROM alembic_version")) == schema.HEAD
+    opened.close()
+    with seen_by_alembic(bare_place) as connection:
+        assert differences(connection) == []
 
 
 def test_the_last_migration_is_the_one_that_the_code_expects() -> None:
@@ -77,14 +125,14 @@ def test_the_last_migration_is_the_one_that_the_code_expects() -> None:
 
 def test_preparing_a_database_that_is_up_to_date_changes_nothing(database: Database) -> None:
     database.write_now(lambda tx: tx.execute("INSERT INTO lanes (name) VALUES ('kept')"))
-    schema.prepare(database.path)
+    schema.prepare(database.place)
     assert database.read_now(lambda tx: tx.value("SELECT count(*) FROM lanes")) == 1
 
 
 def test_a_schema_of_a_newer_version_is_refused_and_left_alone(database: Database) -> None:
     database.write_now(lambda tx: tx.execute("UPDATE alembic_version SET version_num = '9999'"))
     with pytest.raises(SchemaTooNew, match="9999") as caught:
-        schema.prepare(database.path)
+        schema.prepare(database.place)
     assert "Upgrade" in str(caught.value)
     assert database.read_now(lambda tx: tx.value("SELECT version_num FROM alembic_version")) == "9999"
 
@@ -96,13 +144,12 @@ def test_what_is_no_database_is_refused_with_a_remedy(tmp_path: Path) -> None:
         schema.prepare(path)
 
 
-def test_two_first_starts_at_once_make_one_database(tmp_path: Path) -> None:
-    path = tmp_path / "new" / "tarantella.db"
+def test_two_first_starts_at_once_make_one_database(bare_place: Place) -> None:
     errors: list[BaseException] = []
 
     def start() -> None:
         try:
-            schema.prepare(path)
+            schema.prepare(bare_place)
         except BaseException as error:
             errors.append(error)
 
@@ -112,7 +159,7 @@ def test_two_first_starts_at_once_make_one_database(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert errors == []
-    opened = Database(path)
+    opened = Database(bare_place)
     assert opened.read_now(lambda tx: tx.value("SELECT count(*) FROM runs")) == 0
     opened.close()
 
@@ -149,13 +196,13 @@ def test_a_read_sees_only_what_is_committed(database: Database) -> None:
 
 
 def test_many_rows_travel_as_one_value_and_come_back_in_order(database: Database) -> None:
-    def work(tx: Tx) -> list[list[object]]:
+    def work(tx: Tx) -> list[tuple[object, ...]]:
         rows = [(f"lane-{number:04}",) for number in range(1_234)]
         tx.insert("lanes", ["name"], rows, conflict="(name) DO NOTHING")
         tx.insert("lanes", ["name"], rows[:10], conflict="(name) DO NOTHING")
-        return tx.array(["name"], "FROM lanes ORDER BY name")
+        return [tuple(row) for row in tx.array(["name"], "FROM lanes ORDER BY name")]
 
-    assert database.write_now(work) == [[f"lane-{number:04}"] for number in range(1_234)]
+    assert database.write_now(work) == [(f"lane-{number:04}",) for number in range(1_234)]
 
 
 def test_an_empty_result_is_an_empty_list(database: Database) -> None:

@@ -12,7 +12,7 @@ from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.store import lanes, pages, records
-from tests.contract.world import HOST, NOW, World, again, done, failed, link, moved, skipped
+from tests.contract.world import HOST, NOW, World, again, done, failed, link, moved, skipped, tried
 
 
 def test_a_page_that_is_done_leaves_its_record_its_attempt_and_its_links(world: World) -> None:
@@ -28,6 +28,7 @@ def test_a_page_that_is_done_leaves_its_record_its_attempt_and_its_links(world: 
     assert (found["found_on"], found["depth"]) == (page.id, 2)
     row = world.run(run)
     assert (row.records, row.requests, row.bytes) == (1, 1, 1_000)
+    assert row.disk_bytes > row.stored == len(f'{{"url": "{page.url}"}}')
 
 
 def test_a_kept_body_is_stored_beside_its_page(world: World) -> None:
@@ -38,6 +39,26 @@ def test_a_kept_body_is_stored_beside_its_page(world: World) -> None:
     kept = world.read(lambda tx: tx.first("SELECT * FROM bodies"))
     assert kept is not None
     assert (kept.page_id, kept.content_type, kept.body) == (page.id, "text/html", b"\x00squeezed\xff")
+
+
+@pytest.mark.parametrize("odd", ["\x00", "\ud800"], ids=["NUL", "half a character"])
+def test_characters_that_no_database_can_hold_cost_no_page(world: World, odd: str) -> None:
+    run, worker = world.submit("1", "2", "3"), world.worker()
+    one, two, three = world.take(run)
+    said = Event(PAGE_FAILED, meta={"said": "x\x00y"})
+    first = done(one, link("found"))._replace(
+        records=(f'{{"title": "x{odd}y"}}' if odd != "\x00" else r'{"title": "x\u0000y"}',)
+    )
+    second = failed(two, "bad_response", said)._replace(detail=f"x{odd}y")
+    attempt = tried(f"x{odd}y")._replace(detail=f"x{odd}y")
+    third = done(three, final=f"https://a.example/x{odd}y")._replace(attempt=attempt)
+    assert world.settle(worker, first, second, third).pages == 3
+    [(_, record), _] = world.read(records.after, run_id=run, last=0)
+    assert record["title"] in ("x\x00y", "x\ufffdy")
+    told = [world.run(run).error_message, world.pages(run)[two.url]["detail"], world.pages(run)[three.url]["final_url"]]
+    told += [kept[name] for kept in world.read(pages.attempts, page_id=three.id) for name in ("decision", "detail")]
+    for text in told:
+        assert text[text.index("x") :][-3:] in ("x\x00y", "x\ufffdy")
 
 
 # -- the fence

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fault.places import NewPlace, on_postgres, on_sqlite
 from tests.fault.processes import SiteProcess, environment
 
 ROBOTS = "User-agent: *\nDisallow: /item/private\n"
@@ -32,5 +33,17 @@ def site(site_process: SiteProcess) -> SiteProcess:
 
 
 @pytest.fixture
-def data_dir(tmp_path: Path) -> Path:
-    return tmp_path / "data"
+def new_place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NewPlace]:
+    """A way to new data directories, with a database of the kind that the test names, or SQLite."""
+    if getattr(request, "param", "sqlite") == "sqlite":
+        with on_sqlite(tmp_path) as new:
+            yield new
+    else:
+        with on_postgres(request.getfixturevalue("postgres_server"), tmp_path) as new:
+            yield new
+
+
+@pytest.fixture
+def data_dir(new_place: NewPlace) -> Path:
+    """One of them."""
+    return new_place("here")

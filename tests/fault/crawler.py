@@ -32,6 +32,8 @@ from tarantella.services.foreground import Interrupt, Snapshot, work_on
 from tarantella.services.submit import new_id, submit
 from tarantella.settings import load
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place
+from tests.fault.places import database_url
 
 TIMINGS = {
     "usual": Timing(),
@@ -74,13 +76,13 @@ def quick_app(
     timing: Timing = TIMINGS["quick"],
     tools: Callable[[], Tools] = make_tools,
     made: Callable[[Worker], None] = lambda _: None,
-    database: Callable[[Path], Database] | None = None,
+    database: Callable[[Place], Database] | None = None,
 ) -> App:
     """The application with another clockwork, and perhaps another way to the store."""
-    app = open_app(load(data_dir=data_dir))
+    app = open_app(load(data_dir=data_dir, database_url=database_url(data_dir)))
     if database is not None:
         app.close()
-        app = replace(app, database=database(app.settings.database_path))
+        app = replace(app, database=database(app.settings.database))
 
     def make_worker(with_tools: Tools, only_run: str | None) -> Worker:
         settings = WorkerSettings(

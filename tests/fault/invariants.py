@@ -1,14 +1,16 @@
-"""What must hold of a data directory at every commit, recounted row by row from the file itself."""
+"""What must hold of a data directory at every commit, recounted row by row from the database itself."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Protocol
+
+import psycopg
 
 from tarantella.domain.event import (
     RUN_CANCELLED,
@@ -22,6 +24,7 @@ from tarantella.domain.event import (
 )
 from tarantella.domain.page import INCOMPLETE_SKIPS, Skip
 from tarantella.domain.run import RUN_TRANSITIONS, TERMINAL, RunStatus
+from tests.fault.places import database_url
 
 ENDINGS = (RUN_COMPLETED, RUN_FAILED, RUN_CANCELLED)
 UNDER_WAY = frozenset({RunStatus.QUEUED, RunStatus.RUNNING})  # a run moves between these two without an event
@@ -55,9 +58,10 @@ def check(data_dir: Path, *, at_rest: bool = False) -> None:
 def broken(data_dir: Path, *, at_rest: bool = False) -> Iterator[str]:
     """Each invariant that doesn't hold, in a sentence."""
     with closing(open_to_read(data_dir)) as db:
-        for (answer,) in db.execute("PRAGMA integrity_check"):
-            if answer != "ok":
-                yield f"integrity_check: {answer}"
+        if isinstance(db, sqlite3.Connection):
+            for (answer,) in db.execute("PRAGMA integrity_check"):
+                if answer != "ok":
+                    yield f"integrity_check: {answer}"
         for run in db.execute("SELECT * FROM runs WHERE coalesce(reason, '') <> ? ORDER BY id", (DELETING,)).fetchall():
             for sentence in _of_run(db, run):
                 yield f"run {run['id']} ({run['status']}): {sentence}"
@@ -69,18 +73,56 @@ def broken(data_dir: Path, *, at_rest: bool = False) -> Iterator[str]:
                 yield f"worker {row['id']} is called alive, and nobody is there"
             for row in db.execute("SELECT id, reason FROM runs WHERE reason IN (?, ?)", (SUBMITTING, DELETING)):
                 yield f"half a run was left: {row['id']} is {row['reason']}"
-            for left in sorted((data_dir / "workers").glob("*")):
+            for left in sorted(data_dir.glob("workers*/*")):
                 yield f"{left.name} was left behind"
 
 
-def open_to_read(data_dir: Path) -> sqlite3.Connection:
+class Moment(Protocol):
+    """A database as it is at one moment; rows can be asked by number and by name."""
+
+    def execute(self, sql: str, values: Sequence[object] = (), /) -> Any: ...
+
+    def close(self) -> None: ...
+
+
+def open_to_read(data_dir: Path) -> Moment:
     """One read transaction: everything that is read is of the same moment."""
+    if (url := database_url(data_dir)) is not None:
+        return PostgresMoment(url)
     connection = sqlite3.connect(
         f"file:{data_dir / 'tarantella.db'}?mode=ro", uri=True, isolation_level=None, timeout=30
     )
     connection.row_factory = sqlite3.Row
     connection.execute("BEGIN")
     return connection
+
+
+class PostgresMoment:
+    """The same of a PostgreSQL database, in the same words."""
+
+    def __init__(self, url: str) -> None:
+        self._connection = psycopg.connect(url, row_factory=_named_row)
+        self._connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+
+    def execute(self, sql: str, values: Sequence[object] = (), /) -> Any:
+        return self._connection.execute(sql.replace("%", "%%").replace("?", "%s").encode(), values)
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+class NamedRow(tuple[Any, ...]):
+    """A row that can be asked by number and by name, as those of SQLite can."""
+
+    __slots__ = ()
+    names: ClassVar[tuple[str, ...]]
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(self.names.index(key) if isinstance(key, str) else key)
+
+
+def _named_row(cursor: psycopg.Cursor[Any]) -> Callable[[Sequence[Any]], NamedRow]:
+    return type("Row", (NamedRow,), {"names": tuple(column.name for column in cursor.description or ())})
 
 
 def read_runs(data_dir: Path) -> list[Crawled]:
@@ -107,7 +149,7 @@ def one_value(data_dir: Path, sql: str, *values: object) -> Any:
         return row[0] if row else None
 
 
-def _crawled(db: sqlite3.Connection, row: sqlite3.Row) -> Crawled:
+def _crawled(db: Moment, row: Any) -> Crawled:
     pages = db.execute("SELECT id, url, state, reason, detail FROM pages WHERE run_id = ?", (row["id"],)).fetchall()
     urls = {page["id"]: page["url"] for page in pages}
     records = db.execute("SELECT page_id, data FROM records WHERE run_id = ?", (row["id"],)).fetchall()
@@ -123,7 +165,7 @@ def _crawled(db: sqlite3.Connection, row: sqlite3.Row) -> Crawled:
     )
 
 
-def _of_run(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _of_run(db: Moment, run: Any) -> Iterator[str]:
     yield from _counts(db, run)
     yield from _pages(db, run)
     yield from _attempts(db, run)
@@ -139,7 +181,7 @@ def _of_run(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
                 yield f"{left} rows in {table} after the end"
 
 
-def _counts(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _counts(db: Moment, run: Any) -> Iterator[str]:
     states = dict(
         db.execute("SELECT state, count(*) FROM pages WHERE run_id = ? GROUP BY state", (run["id"],)).fetchall()
     )
@@ -168,7 +210,7 @@ def _counts(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
         yield "its counts don't add up"
 
 
-def _pages(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _pages(db: Moment, run: Any) -> Iterator[str]:
     twice = "SELECT fingerprint FROM pages WHERE run_id = ? GROUP BY fingerprint HAVING count(*) > 1"
     for row in db.execute(twice, (run["id"],)):
         yield f"the page {row['fingerprint']} is there twice"
@@ -189,10 +231,10 @@ def _pages(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
         yield f"{orphaned} records belong to no page"
 
 
-def _attempts(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _attempts(db: Moment, run: Any) -> Iterator[str]:
     rows = db.execute(
         "SELECT p.url, p.state, p.tries, p.charged, count(a.n) AS attempts, min(a.n) AS first, max(a.n) AS last, "
-        "sum(a.decision = 'done') AS done FROM pages AS p LEFT JOIN attempts AS a ON a.page_id = p.id WHERE p.run_id = ? GROUP BY p.id",
+        "sum(CASE WHEN a.decision = 'done' THEN 1 ELSE 0 END) AS done FROM pages AS p LEFT JOIN attempts AS a ON a.page_id = p.id WHERE p.run_id = ? GROUP BY p.id",
         (run["id"],),
     )
     for page in rows:
@@ -207,10 +249,10 @@ def _attempts(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
             yield f"{told}; the last one is not the one that counted"
 
 
-def _stands(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _stands(db: Moment, run: Any) -> Iterator[str]:
     """A pending page that no stand tells of would never be fetched."""
     rows = db.execute(
-        "SELECT p.lane, min(p.next_at) AS due, s.ready_at FROM pages AS p LEFT JOIN stands AS s ON s.run_id = p.run_id AND s.lane = p.lane "
+        "SELECT p.lane, min(p.next_at) AS due, min(s.ready_at) AS ready_at FROM pages AS p LEFT JOIN stands AS s ON s.run_id = p.run_id AND s.lane = p.lane "
         "WHERE p.run_id = ? AND p.state = 'pending' GROUP BY p.lane",
         (run["id"],),
     )
@@ -221,7 +263,7 @@ def _stands(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
             yield f"there is no lane {row['lane']}"
 
 
-def _history(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
+def _history(db: Moment, run: Any) -> Iterator[str]:
     events = db.execute(
         "SELECT sequence, message, meta FROM run_events WHERE run_id = ? ORDER BY sequence", (run["id"],)
     ).fetchall()
@@ -249,7 +291,7 @@ def _history(db: sqlite3.Connection, run: sqlite3.Row) -> Iterator[str]:
         yield f"its history ends with {sorted(could_be)}"
 
 
-def _leads_to(event: sqlite3.Row) -> frozenset[RunStatus] | None:
+def _leads_to(event: Any) -> frozenset[RunStatus] | None:
     if event["message"] in ENDINGS:
         return frozenset({RunStatus(json.loads(event["meta"])["status"])})
     return {
@@ -260,7 +302,7 @@ def _leads_to(event: sqlite3.Row) -> frozenset[RunStatus] | None:
     }.get(event["message"])
 
 
-def _of_workers(db: sqlite3.Connection) -> Iterator[str]:
+def _of_workers(db: Moment) -> Iterator[str]:
     living = "SELECT id FROM workers WHERE dead_at IS NULL"
     for row in db.execute(f"SELECT name, owner FROM lanes WHERE owner IS NOT NULL AND owner NOT IN ({living})"):
         yield f"lane {row['name']} is owned by {row['owner']}, who is dead"
@@ -275,5 +317,5 @@ def _of_workers(db: sqlite3.Connection) -> Iterator[str]:
             yield f"{row['slots']} slots of run {row['id']} are held, more than it has"
 
 
-def _one(db: sqlite3.Connection, sql: str, *values: object) -> Any:
+def _one(db: Moment, sql: str, *values: object) -> Any:
     return db.execute(sql, values).fetchone()[0]

@@ -11,14 +11,18 @@ import sqlite3
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psycopg
+
 from tests.fault.commands import driver, tarantella
-from tests.fault.invariants import Crawled, check, one_value, open_to_read, read_runs
+from tests.fault.invariants import Crawled, check, one_value, read_runs
+from tests.fault.places import NewPlace, database_url, on_postgres, on_sqlite
 from tests.fault.processes import LOOK_AGAIN, Child, SiteProcess
+from tests.postgres import Server, binaries_or_skip
 from tests.site import tree_path, tree_paths
 
 # Small enough to see the end of it, slow enough to be killed in the middle; the second is for whoever is killed more slowly.
@@ -138,12 +142,11 @@ def _ends_within(child: Child, seconds: float) -> bool:
 
 
 def has_schema(data_dir: Path) -> bool:
-    if not (data_dir / "tarantella.db").exists():
+    if database_url(data_dir) is None and not (data_dir / "tarantella.db").exists():
         return False
     try:
-        with closing(open_to_read(data_dir)) as db:
-            return db.execute("SELECT 1 FROM sqlite_master WHERE name = 'run_workers'").fetchone() is not None
-    except sqlite3.Error:
+        return one_value(data_dir, "SELECT count(*) FROM run_workers") is not None
+    except (sqlite3.Error, psycopg.Error):
         return False
 
 
@@ -169,16 +172,22 @@ def main() -> None:
     parser.add_argument(
         "--engines", type=int, default=0, help="use the real command line with so many processes; 0 is the driver"
     )
+    parser.add_argument("--postgres", action="store_true", help="on a PostgreSQL server, which is started for it")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args()
     print(f"seed {options.seed}", flush=True)
-    with tempfile.TemporaryDirectory(prefix="kills-") as name, SiteProcess(Path(name)) as site:
+    with tempfile.TemporaryDirectory(prefix="kills-") as name, SiteProcess(Path(name)) as site, ExitStack() as stack:
+        new: NewPlace = stack.enter_context(on_sqlite(Path(name)))
+        if options.postgres:
+            server = stack.enter_context(Server(binaries_or_skip()))
+            new = stack.enter_context(on_postgres(server, Path(name)))
         url = site.url_for(tree_path(DEPTH, FAN, (), DELAY_MS))
         crawler = command_line(url, options.engines) if options.engines else one_process(url)
-        model = undisturbed(crawler, Path(name) / "model")
+        model = undisturbed(crawler, new("model"))
         assert model.done == {site.url_for(path) for path in tree_paths(DEPTH, FAN, DELAY_MS)}
-        report = kill_again_and_again(crawler, Path(name) / "killed", kills=options.kills, seed=options.seed)
-        wrong = [line for run in read_runs(Path(name) / "killed") for line in differences(run, model)]
+        killed = new("killed")
+        report = kill_again_and_again(crawler, killed, kills=options.kills, seed=options.seed)
+        wrong = [line for run in read_runs(killed) for line in differences(run, model)]
         print(report)
         print("\n".join(wrong) if wrong else "Nothing was lost, nothing was doubled.")
         raise SystemExit(bool(wrong))

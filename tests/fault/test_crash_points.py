@@ -22,6 +22,7 @@ from tests.fault.crawler import quick_app, spec_of
 from tests.fault.engines import engine
 from tests.fault.invariants import Crawled, check, one_value, read_run, read_runs
 from tests.fault.kill_loop import has_schema
+from tests.fault.places import NewPlace
 from tests.fault.processes import PATIENCE, SiteProcess
 
 AT_ONCE = 3
@@ -101,10 +102,8 @@ async def finish_duties(data_dir: Path) -> None:
         app.close()
 
 
-def crash_at_point(folder: Path, site: SiteProcess, k: int) -> bool:
+def crash_at_point(data_dir: Path, key: str, site: SiteProcess, k: int) -> bool:
     """Whether the crawl was over before it reached so many points."""
-    data_dir, key = folder / f"at-{k}" / "data", f"{folder.name}-{k}"
-    data_dir.parent.mkdir()
     url = start_page(site, key)
     with driver(data_dir, "scrape", url, spec=json.loads(SPEC), env=crash_env(k)) as child:
         code = child.wait()
@@ -117,11 +116,19 @@ def crash_at_point(folder: Path, site: SiteProcess, k: int) -> bool:
     return code == 0
 
 
-def test_a_crawl_survives_its_death_at_every_crash_point(tmp_path: Path, site: SiteProcess) -> None:
+@pytest.mark.parametrize(("new_place", "step"), [("sqlite", 1), ("postgresql", 5)], indirect=["new_place"])
+def test_a_crawl_survives_its_death_at_every_crash_point(
+    tmp_path: Path, new_place: NewPlace, step: int, site: SiteProcess
+) -> None:
+    """On PostgreSQL at some of them: what a point is about is the same, only the transaction around it is another's."""
+
+    def crash(k: int) -> bool:
+        return crash_at_point(new_place(f"at-{k}"), f"{tmp_path.name}-{k}", site, k)
+
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        for first in range(1, MOST_POINTS, AT_ONCE):
-            points = range(first, first + AT_ONCE)
-            if any(pool.map(lambda k: crash_at_point(tmp_path, site, k), points)):
+        for first in range(1, MOST_POINTS, AT_ONCE * step):
+            points = range(first, first + AT_ONCE * step, step)
+            if any(pool.map(crash, points)):
                 print(f"The crawl passes {first} to {points[-1]} crash points.")
                 return
     pytest.fail(f"The crawl passes more than {MOST_POINTS} crash points.")

@@ -22,11 +22,13 @@ from tarantella.services.app import App
 from tarantella.services.submit import submit
 from tarantella.store import runs as run_rows
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
 from tests.fault.commands import driver
 from tests.fault.crawler import quick_app, spec_of
 from tests.fault.engines import engine, until_over
 from tests.fault.invariants import Crawled, check, read_run
+from tests.fault.places import on_both
 from tests.fault.processes import SiteProcess, until
 from tests.site import tree_path, tree_paths
 
@@ -40,8 +42,8 @@ DEPTH, FAN, DELAY_MS = 3, 4, 30
 class GatedDatabase(Database):
     """A store whose settles stop at a gate: before they begin, or before they commit."""
 
-    def __init__(self, path: Path, *, inside: bool) -> None:
-        super().__init__(path)
+    def __init__(self, place: Place, *, inside: bool) -> None:
+        super().__init__(place)
         self._inside = inside
         self.reached = threading.Event()
         self.gate = threading.Event()
@@ -69,6 +71,7 @@ def endings(run: Crawled) -> list[str]:
     return [event for event in run.events if event in ENDINGS]
 
 
+@on_both
 @pytest.mark.parametrize(
     ("inside", "when", "status", "records"),
     [
@@ -80,11 +83,12 @@ def endings(run: Crawled) -> list[str]:
 def test_cancel_during_commit_keeps_exactly_one_winner(
     site: SiteProcess, data_dir: Path, inside: bool, when: str, status: str, records: int
 ) -> None:
+
     async def race() -> None:
         gated: list[GatedDatabase] = []
 
-        def database(path: Path) -> Database:
-            gated.append(GatedDatabase(path, inside=inside))
+        def database(place: Place) -> Database:
+            gated.append(GatedDatabase(place, inside=inside))
             return gated[0]
 
         ours, theirs = quick_app(data_dir, database=database), quick_app(data_dir)
@@ -240,6 +244,7 @@ def test_a_hundred_cancels_at_once_are_one(site: SiteProcess, data_dir: Path, mo
     assert {(state, reason) for state, reason, _ in run.pages.values()} <= {("done", None), ("skipped", "cancelled")}
 
 
+@on_both
 @pytest.mark.parametrize("last", ["resume", "pause", "cancel"])
 def test_a_storm_of_commands_ends_in_the_state_that_was_asked_for_last(
     site: SiteProcess, data_dir: Path, last: str

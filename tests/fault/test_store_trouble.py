@@ -13,17 +13,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TypeVar
 
+import psycopg
 import pytest
 
 from tarantella.domain.errors import StoreBusy
 from tarantella.services import runs
 from tarantella.services.submit import submit
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
 from tests.fault.commands import driver
 from tests.fault.crawler import quick_app, spec_of
 from tests.fault.engines import engine, until_over
 from tests.fault.invariants import check, read_run
+from tests.fault.places import database_url, on_both
 from tests.fault.processes import Child, SiteProcess, until
 from tests.site import tree_path, tree_paths
 
@@ -49,12 +52,19 @@ def all_urls(site: SiteProcess) -> set[str]:
 @contextmanager
 def locked(data_dir: Path) -> Iterator[None]:
     """Somebody else holds the database, as a backup or a curious person with a shell would."""
+    if (url := database_url(data_dir)) is not None:
+        with psycopg.connect(url) as connection:
+            connection.execute("LOCK TABLE pages, runs IN EXCLUSIVE MODE")
+            yield
+            connection.rollback()
+        return
     with closing(sqlite3.connect(data_dir / "tarantella.db", isolation_level=None, timeout=30)) as db:
         db.execute("BEGIN IMMEDIATE")
         yield
         db.execute("ROLLBACK")
 
 
+@on_both
 def test_a_crawl_waits_for_a_locked_store_says_so_and_goes_on(site: SiteProcess, data_dir: Path) -> None:
     with driver(data_dir, "scrape", start_url(site), spec=SPEC) as child:
         child.until_it_tells("run")
@@ -74,9 +84,11 @@ def test_a_crawl_waits_for_a_locked_store_says_so_and_goes_on(site: SiteProcess,
     check(data_dir, at_rest=True)
 
 
+@on_both
 def test_a_store_that_is_busy_for_longer_than_anyone_waits_loses_nothing(site: SiteProcess, data_dir: Path) -> None:
+
     async def crawl() -> None:
-        impatient = quick_app(data_dir, database=lambda path: Database(path, patience=0.3))
+        impatient = quick_app(data_dir, database=lambda place: Database(place, patience=0.3))
         try:
             run_id = await submit(impatient, spec_of('{"concurrency": 4}'), [start_url(site)])
             async with engine(impatient):
@@ -96,8 +108,8 @@ def test_a_store_that_is_busy_for_longer_than_anyone_waits_loses_nothing(site: S
 class LyingDatabase(Database):
     """Now and then a write fails before its commit, or is committed and said to have failed."""
 
-    def __init__(self, path: Path, luck: random.Random) -> None:
-        super().__init__(path)
+    def __init__(self, place: Place, luck: random.Random) -> None:
+        super().__init__(place)
         self._luck = luck
         self.lies = 0
 
@@ -111,6 +123,7 @@ class LyingDatabase(Database):
         raise StoreBusy("It is said that this failed.")
 
 
+@on_both
 def test_a_write_that_failed_or_only_seemed_to_is_sent_again_without_harm(
     site: SiteProcess, data_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -122,8 +135,8 @@ def test_a_write_that_failed_or_only_seemed_to_is_sent_again_without_harm(
     async def crawl() -> int:
         lying: list[LyingDatabase] = []
 
-        def database(path: Path) -> Database:
-            lying.append(LyingDatabase(path, random.Random(seed)))
+        def database(place: Place) -> Database:
+            lying.append(LyingDatabase(place, random.Random(seed)))
             return lying[0]
 
         app = quick_app(data_dir, database=database)

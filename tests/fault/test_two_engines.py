@@ -10,6 +10,7 @@ from typing import Any
 from tests.fault.commands import driver, tarantella
 from tests.fault.invariants import check, one_value, read_run
 from tests.fault.kill_loop import has_schema
+from tests.fault.places import on_both
 from tests.fault.processes import LOOK_AGAIN, Child, SiteProcess
 from tests.site import tree_path, tree_paths
 
@@ -53,6 +54,7 @@ def peaks(site: SiteProcess) -> tuple[int, int]:
     return log["peak"], max(log["peak_by_host"].values())
 
 
+@on_both
 def test_two_engines_share_a_run_and_fetch_each_page_once(site: SiteProcess, data_dir: Path) -> None:
     with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as keeper:
         run_id = keeper.until_it_tells("run")["id"]
@@ -68,6 +70,7 @@ def test_two_engines_share_a_run_and_fetch_each_page_once(site: SiteProcess, dat
     check(data_dir, at_rest=True)
 
 
+@on_both
 def test_the_command_line_with_two_engines_fetches_each_page_once(site: SiteProcess, data_dir: Path) -> None:
     limits = ("--concurrency", str(CONCURRENCY), "--per-host", str(PER_HOST), "--engines", "2")
     rules = ("--depth", "all", "--text", "none", "--allow-network", "127.0.0.0/8", "--quiet")
@@ -80,6 +83,7 @@ def test_the_command_line_with_two_engines_fetches_each_page_once(site: SiteProc
     check(data_dir, at_rest=True)
 
 
+@on_both
 def test_two_commands_on_the_same_hosts_share_their_politeness(site: SiteProcess, data_dir: Path) -> None:
     with driver(data_dir, "scrape", *start_urls(site), spec=SPEC) as one:
         first = one.until_it_tells("run")["id"]

@@ -36,7 +36,7 @@ def test_the_first_who_sets_it_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("APP_DEFAULT_MAX_ATTEMPTS", "3")
     found = load(data_dir=Path("elsewhere"))
     assert (found.concurrency, found.per_host, found.engines, found.attempts) == (3, 2, 1, 3)
-    assert found.database_path == Path("elsewhere/tarantella.db")
+    assert found.database == Path("elsewhere/tarantella.db")
 
 
 def test_of_two_names_for_one_setting_ours_wins(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,7 @@ def test_an_address_is_understood_as_a_browser_would(typed: str, href: str) -> N
         ("https://example.com/" + "é" * (MAX_LENGTH // 4), "too_long"),
         ("user:secret@example.com/", "scheme"),
         ("http:user:secret@example.com/", "credentials"),
+        ("https://" + "x" * 300 + ".example/", "malformed"),
     ],
 )
 def test_what_can_not_be_fetched_is_refused_with_a_reason(typed: str, reason: str) -> None:

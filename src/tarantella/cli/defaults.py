@@ -9,6 +9,7 @@ from pathlib import Path
 # Options whose default is the setting of the same name.
 BUILT_IN: Mapping[str, str] = {
     "data_dir": "data",
+    "database_url": "a SQLite file",
     "engines": "1",
     "concurrency": "10",
     "per_host": "8",
@@ -38,7 +39,9 @@ def in_force() -> Mapping[str, str]:
 
 
 def _in_words(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    from tarantella.domain.url import redact
+
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else redact(str(value))
 
 
 def _something_is_set() -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from tarantella.cli.command import Command, say_error
-from tarantella.cli.options import AsJson, DataDir, LogFile, Quiet, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, LogFile, Quiet, Verbose
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
@@ -39,6 +39,7 @@ def demo(
     verbose: Verbose = 0,
     log_file: LogFile = None,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """See Tarantella at work on a site of its own, in a few seconds.
 
@@ -48,7 +49,7 @@ def demo(
     from tarantella.cli.signals import Signals
     from tarantella.services.demo import BACKOFF_SECONDS, EXPECTED, serving
 
-    opening = opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True)
+    opening = opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True)
     with Signals() as signals, opening as tarantella, serving() as url:
         tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=EXPECTED))
         return run_async(_demo(tarantella, signals, url, as_json))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DataDir, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Verbose
 
 EXAMPLES = """
 Examples:
@@ -17,7 +17,9 @@ app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command, epilog=EXAMPLES)
-def doctor(as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+def doctor(
+    as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None, database_url: DatabaseUrl = None
+) -> int:
     """Find what is missing, broken or stuck, and how to mend it.
 
     The exit code is 1 when something must be mended.
@@ -35,7 +37,9 @@ def doctor(as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = No
 
     terminal = open_terminal()
     logs.configure(verbose=verbose, warnings=False, say=terminal.log)
-    checks = run_async(examine(load(data_dir=data_dir), open_app, suffix_of(data_dir)))
+    checks = run_async(
+        examine(load(data_dir=data_dir, database_url=database_url), open_app, suffix_of(data_dir, database_url))
+    )
     styles = {Health.OK: "green", Health.WARN: "yellow", Health.FAIL: "bold red"}
     if as_json:
         terminal.show_json([asdict(check) for check in checks])

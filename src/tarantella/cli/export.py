@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DataDir, Output, RecordFormat, RunArgument, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordFormat, RunArgument, Verbose
 
 EXAMPLES = """
 Examples:
@@ -24,6 +24,7 @@ def export(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """Write the records of a run, in any format.
 
@@ -36,7 +37,7 @@ def export(
     from tarantella.services.export import export as write
     from tarantella.services.export import target_of
 
-    with opened(data_dir, verbose=verbose) as tarantella:
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
         run_id = run_async(find(tarantella, run))
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, run_id=run_id)
         found = run_async(runs.get(tarantella.app, run_id))

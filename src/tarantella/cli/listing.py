@@ -50,7 +50,7 @@ WIDEST_START, NARROW_START = 34, 13
 SAMPLES = 2
 
 
-def runs_table(runs: Sequence[Run], sizes: Mapping[str, int], *, wide: bool, ellipsis: str) -> Table:
+def runs_table(runs: Sequence[Run], *, wide: bool, ellipsis: str) -> Table:
     """One line a run; on a narrow terminal without what can be had from `runs show`."""
     columns = ["run", "status", "start", "done", "failed", "skip", "left"]
     columns += ["records", "started", "took", "disk"] if wide else ["took"]
@@ -75,7 +75,7 @@ def runs_table(runs: Sequence[Run], sizes: Mapping[str, int], *, wide: bool, ell
                 words.count(run.records),
                 words.when(run.started_at or run.created_at),
                 took,
-                words.size(sizes.get(run.id, 0)),
+                words.size(run.disk_bytes),
             ]
         else:
             cells.append(took)
@@ -95,7 +95,7 @@ def _short_reason(run: Run) -> str:
     return words.clean(run.reason or "").partition(":")[0][:WIDEST_REASON]
 
 
-def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], size: int, exports: Sequence[str]) -> Iterator[Text]:
+def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence[str]) -> Iterator[Text]:
     """All about one run."""
     yield Text.assemble("Run ", (run.id, "bold"))
     yield _fact(
@@ -116,7 +116,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], size: int, export
         yield _fact("started", f"{words.when(run.started_at)}, took {words.duration(lasted(run))}")
     if run.deadline_at and not run.is_over:
         yield _fact("deadline", words.when(run.deadline_at))
-    yield _fact("disk", f"about {words.size(size)}")
+    yield _fact("disk", f"about {words.size(run.disk_bytes)}")
     for number, path in enumerate(exports):
         yield _fact("exported" if number == 0 else "", path)
     yield _fact("options", ", ".join(_told(run)))

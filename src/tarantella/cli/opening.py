@@ -23,12 +23,13 @@ class Opened:
 
     app: App
     terminal: Terminal
-    suffix: str  # what other commands need to find the same data: nothing, or ` --data-dir …`
+    suffix: str  # what other commands need to find the same data: nothing, or ` --data-dir …` and the like
 
 
 @contextmanager
 def opened(
     data_dir: Path | None,
+    database_url: str | None,
     *,
     verbose: int = 0,
     log_file: Path | None = None,
@@ -42,21 +43,26 @@ def opened(
 
     terminal = open_terminal(quiet=quiet)
     logs.configure(verbose=verbose, warnings=warnings and not quiet, file=log_file, say=terminal.log)
-    settings = load(data_dir=data_dir)
+    settings = load(data_dir=data_dir, database_url=database_url)
     app = open_app(settings)
     try:
-        yield Opened(app, terminal, suffix_of(data_dir))
+        yield Opened(app, terminal, suffix_of(data_dir, database_url))
     finally:
         app.close()
 
 
-def suffix_of(data_dir: Path | None) -> str:
-    """The option that makes another command find the same data, if it needs one."""
+def suffix_of(data_dir: Path | None, database_url: str | None) -> str:
+    """The options that make another command find the same data, if it needs any; a password is not told."""
+    from tarantella.domain.url import redact
     from tarantella.settings import load
 
-    if data_dir is None or data_dir == load().data_dir:
-        return ""
-    return f" --data-dir {shlex.quote(str(data_dir))}"
+    usual = load()
+    suffix = ""
+    if data_dir is not None and data_dir != usual.data_dir:
+        suffix += f" --data-dir {shlex.quote(str(data_dir))}"
+    if database_url is not None and database_url != usual.database_url:
+        suffix += f" --database-url {shlex.quote(redact(database_url))}"
+    return suffix
 
 
 def run_async(work: Coroutine[Any, Any, T]) -> T:

@@ -24,6 +24,15 @@ DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING),
 ]
+DatabaseUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--database-url",
+        metavar="URL",
+        help="A PostgreSQL database instead of the file in --data-dir, as in postgresql://user@host/name.",
+        rich_help_panel=RUNNING,
+    ),
+]
 Engines = Annotated[
     int | None,
     typer.Option(

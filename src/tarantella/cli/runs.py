@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DataDir, RunArgument, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, RunArgument, Verbose
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
@@ -52,6 +52,7 @@ def list_(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """List the runs, the newest first."""
     from tarantella.cli.listing import runs_table
@@ -60,26 +61,31 @@ def list_(
     from tarantella.domain.run import RunStatus
     from tarantella.services import runs
 
-    async def look(opened_: Opened) -> tuple[list[Any], dict[str, int]]:
+    async def look(opened_: Opened) -> list[Any]:
         await runs.reap(opened_.app)
-        found = await runs.listed(opened_.app, status=RunStatus(status) if status else None, limit=limit)
-        return found, await runs.disk_sizes(opened_.app, [run.id for run in found])
+        return await runs.listed(opened_.app, status=RunStatus(status) if status else None, limit=limit)
 
-    with opened(data_dir, verbose=verbose) as tarantella:
-        found, sizes = run_async(look(tarantella))
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
+        found = run_async(look(tarantella))
         terminal = tarantella.terminal
         if as_json:
-            terminal.show_json([{**run_json(run), "disk_bytes": sizes[run.id]} for run in found])
+            terminal.show_json([run_json(run) for run in found])
         elif found:
             wide = terminal.out.width >= WIDE_ENOUGH
-            terminal.show(runs_table(found, sizes, wide=wide, ellipsis=terminal.ellipsis))
+            terminal.show(runs_table(found, wide=wide, ellipsis=terminal.ellipsis))
         else:
             terminal.say(f"No run is {status}." if status else NOTHING_YET.format(tarantella.suffix))
     return 0
 
 
 @app.command(cls=Command)
-def show(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+def show(
+    run: RunArgument,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
     """Show all about one run."""
     from tarantella.cli import words
     from tarantella.cli.listing import run_lines
@@ -89,19 +95,17 @@ def show(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_d
     from tarantella.services import runs
     from tarantella.services.export import exports_of
 
-    async def look(opened_: Opened) -> tuple[Any, list[dict[str, Any]], int]:
+    async def look(opened_: Opened) -> tuple[Any, list[dict[str, Any]]]:
         run_id = await find(opened_, run)
-        sizes = await runs.disk_sizes(opened_.app, [run_id])
-        return await runs.get(opened_.app, run_id), await runs.troubles(opened_.app, run_id), sizes[run_id]
+        return await runs.get(opened_.app, run_id), await runs.troubles(opened_.app, run_id)
 
-    with opened(data_dir, verbose=verbose) as tarantella:
-        found, troubles, size = run_async(look(tarantella))
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
+        found, troubles = run_async(look(tarantella))
         exports = [words.nearby(path) for path in exports_of(tarantella.app, found.id)]
         if as_json:
             tarantella.terminal.show_json(
                 {
                     **run_json(found),
-                    "disk_bytes": size,
                     "exports": exports,
                     "failures": reasons_json(troubles, "failed"),
                     "skips": reasons_json(troubles, "skipped"),
@@ -109,7 +113,7 @@ def show(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_d
                 }
             )
         else:
-            for line in run_lines(found, troubles, size, exports):
+            for line in run_lines(found, troubles, exports):
                 tarantella.terminal.show(line)
     return 0
 
@@ -121,6 +125,7 @@ def events(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """Show the history of a run; with --follow as it happens.
 
@@ -128,7 +133,7 @@ def events(
     """
     from tarantella.cli.opening import opened, run_async
 
-    with opened(data_dir, verbose=verbose) as tarantella:
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
         run_async(_events(tarantella, run, follow, as_json))
     return 0
 
@@ -178,6 +183,7 @@ def pages(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """List the pages of a run, in the order they were found."""
     from tarantella.cli.listing import pages_table
@@ -191,7 +197,7 @@ def pages(
         wanted = PageState(state) if state else None
         return await runs.page_list(opened_.app, run_id, state=wanted, reason=reason, limit=limit + 1)
 
-    with opened(data_dir, verbose=verbose) as tarantella:
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
         found = run_async(look(tarantella))
         terminal, more = tarantella.terminal, len(found) > limit
         if as_json:
@@ -212,6 +218,7 @@ def explain(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """Tell the whole story of one page.
 
@@ -226,7 +233,7 @@ def explain(
     async def look(opened_: Opened) -> dict[str, Any]:
         return await runs.explain(opened_.app, await find(opened_, run), url)
 
-    with opened(data_dir, verbose=verbose) as tarantella:
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
         found = run_async(look(tarantella))
         if as_json:
             parent = found["found_on"]

@@ -12,6 +12,7 @@ from tarantella.cli.command import Command
 from tarantella.cli.options import (
     RUNNING,
     AsJson,
+    DatabaseUrl,
     DataDir,
     Engines,
     FailOnOption,
@@ -233,6 +234,7 @@ def scrape(
     verbose: Verbose = 0,
     log_file: LogFile = None,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
     engines: Engines = None,
     durability: Annotated[
         Durability | None,
@@ -276,7 +278,7 @@ def scrape(
         start_url(url)
     with (
         Signals() as signals,
-        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
+        opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
     ):
         settings = tarantella.app.settings
         spec = Spec(

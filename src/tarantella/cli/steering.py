@@ -14,6 +14,7 @@ from tarantella.cli.command import Command
 from tarantella.cli.exits import FailOn
 from tarantella.cli.options import (
     AsJson,
+    DatabaseUrl,
     DataDir,
     Engines,
     FailOnOption,
@@ -58,13 +59,14 @@ def resume(
     verbose: Verbose = 0,
     log_file: LogFile = None,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
     engines: Engines = None,
 ) -> int:
     """Go on with a run that was interrupted or paused."""
     from tarantella.services import runs
 
     asked = Asked(run, format_, output, fail_on, as_json, engines)
-    return _go_on(asked, runs.resume, data_dir, quiet=quiet, verbose=verbose, log_file=log_file)
+    return _go_on(asked, runs.resume, data_dir, database_url, quiet=quiet, verbose=verbose, log_file=log_file)
 
 
 @app.command("retry-failed", cls=Command)
@@ -78,6 +80,7 @@ def retry_failed(
     verbose: Verbose = 0,
     log_file: LogFile = None,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
     engines: Engines = None,
 ) -> int:
     """Try the failed pages of a run again.
@@ -92,18 +95,25 @@ def retry_failed(
             raise Conflict("The run has no failed pages.", remedy="There is nothing to try again.")
 
     asked = Asked(run, format_, output, fail_on, as_json, engines)
-    return _go_on(asked, revive, data_dir, quiet=quiet, verbose=verbose, log_file=log_file)
+    return _go_on(asked, revive, data_dir, database_url, quiet=quiet, verbose=verbose, log_file=log_file)
 
 
 def _go_on(
-    asked: Asked, revive: Revive, data_dir: Path | None, *, quiet: bool, verbose: int, log_file: Path | None
+    asked: Asked,
+    revive: Revive,
+    data_dir: Path | None,
+    database_url: str | None,
+    *,
+    quiet: bool,
+    verbose: int,
+    log_file: Path | None,
 ) -> int:
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
 
     with (
         Signals() as signals,
-        opened(data_dir, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
+        opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
     ):
         return run_async(_work_again(tarantella, signals, asked, revive))
 
@@ -126,23 +136,40 @@ async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Re
 
 
 @app.command(cls=Command)
-def pause(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+def pause(
+    run: RunArgument,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
     """Let a run rest; pages in flight are finished first."""
     from tarantella.services import runs
 
-    return _steer(run, runs.pause, data_dir, as_json, verbose)
+    return _steer(run, runs.pause, data_dir, database_url, as_json, verbose)
 
 
 @app.command(cls=Command)
-def cancel(run: RunArgument, as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None) -> int:
+def cancel(
+    run: RunArgument,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
     """End a run; what it has found is kept."""
     from tarantella.services import runs
 
-    return _steer(run, runs.cancel, data_dir, as_json, verbose)
+    return _steer(run, runs.cancel, data_dir, database_url, as_json, verbose)
 
 
 def _steer(
-    run: str, change: Callable[[App, str], Awaitable[Any]], data_dir: Path | None, as_json: bool, verbose: int
+    run: str,
+    change: Callable[[App, str], Awaitable[Any]],
+    data_dir: Path | None,
+    database_url: str | None,
+    as_json: bool,
+    verbose: int,
 ) -> int:
     from tarantella.cli import words
     from tarantella.cli.opening import opened, run_async
@@ -154,7 +181,7 @@ def _steer(
         await change(opened_.app, run_id)
         return await runs.get(opened_.app, run_id)
 
-    with opened(data_dir, verbose=verbose) as tarantella:
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
         found = run_async(steer(tarantella))
         if as_json:
             tarantella.terminal.show_json(run_json(found))
@@ -172,6 +199,7 @@ def delete(
     as_json: AsJson = False,
     verbose: Verbose = 0,
     data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """Delete a run that is over, and free its disk space.
 
@@ -180,22 +208,22 @@ def delete(
     from tarantella.cli import words
     from tarantella.cli.opening import opened, run_async
 
-    with opened(data_dir, verbose=verbose) as tarantella:
-        found, size = run_async(_deletable(tarantella, run))
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
+        found = run_async(_deletable(tarantella, run))
         pages = words.count(found.counts.total, "page")
-        told = f"run {words.short_id(found.id)}: {pages}, about {words.size(size)}"
+        told = f"run {words.short_id(found.id)}: {pages}, about {words.size(found.disk_bytes)}"
         if not yes and not _confirmed(f"Delete {told}?"):
             tarantella.terminal.say("Nothing was deleted.")
             return 0
         run_async(_delete(tarantella, found.id))
         if as_json:
-            tarantella.terminal.show_json({"id": found.id, "deleted": True, "disk_bytes": size})
+            tarantella.terminal.show_json({"id": found.id, "deleted": True, "disk_bytes": found.disk_bytes})
         else:
             tarantella.terminal.say(f"Deleted {told}.")
     return 0
 
 
-async def _deletable(opened: Opened, text: str) -> tuple[Any, int]:
+async def _deletable(opened: Opened, text: str) -> Any:
     from tarantella.domain.errors import Conflict
     from tarantella.services import runs
 
@@ -204,7 +232,7 @@ async def _deletable(opened: Opened, text: str) -> tuple[Any, int]:
     if not run.is_over:
         remedy = f"`tarantella runs cancel {run_id}` ends it first."
         raise Conflict(f"The run is still {run.status}.", remedy=remedy)
-    return run, (await runs.disk_sizes(opened.app, [run_id]))[run_id]
+    return run
 
 
 async def _delete(opened: Opened, run_id: str) -> None:

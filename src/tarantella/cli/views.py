@@ -31,6 +31,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "records": run.records,
         "requests": run.requests,
         "bytes": run.bytes,
+        "disk_bytes": run.disk_bytes,
         "refused": {reason: entry["count"] for reason, entry in run.refused.items()},
         "failure_code": run.failure_code,
         "error_message": redact(run.error_message) if run.error_message else None,

@@ -13,6 +13,7 @@ import ada_url
 from tarantella.domain.errors import InvalidInput
 
 MAX_LENGTH = 8_192
+MAX_AUTHORITY = 255  # a host name has 253 characters at most
 SCHEMES = frozenset({"http", "https"})
 
 # Parameters that say where a visitor came from or who they are; the page is the same without them.
@@ -24,7 +25,7 @@ NOISE_PARAMETERS = frozenset(
 SESSION_PARAMETERS = frozenset({"sid", "sessionid", "session_id"})
 SESSION_LENGTH = 16
 SECRET_PARAMETERS = frozenset(
-    "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd auth "
+    "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd sslpassword auth "
     "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
 )
 _PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
@@ -101,6 +102,8 @@ def resolve(reference: str, base: str | None = None) -> Url:
         authority = _ROOT_DOT.sub("", authority)  # to certificates and clients "example.com." would be another name
     if not authority or authority.startswith(":"):
         raise Unfetchable("malformed", f"{shown(reference)} names no host.")
+    if len(authority) > MAX_AUTHORITY:
+        raise Unfetchable("malformed", f"{shown(reference)} names a host that is longer than names can be.")
     href = f"{scheme}://{authority}{slash}{path}"
     if len(href) > MAX_LENGTH:
         # Escaped, or put behind its base, a short reference can become a long address.

@@ -58,5 +58,5 @@ class Closer:
                 name="close",
             )
             ended |= set(closed.ended)
-            if not closed.pages:
+            if not closed.pages and not closed.lost:
                 return ended

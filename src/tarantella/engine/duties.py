@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 from tarantella.engine.lane import Clock
 from tarantella.store import admission, duties, runs, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
-LARGEST_LOG = 16_000_000
 FORGET_WORKERS_AFTER = 7 * 86_400.0
 
 
@@ -38,8 +36,8 @@ class Duties:
                 pass
 
     async def after_commit(self) -> None:
-        """Copy the write-ahead log into the database when it has grown: right after a commit of ours, and only here."""
-        if self.ours and _size(self._database.path.with_name(self._database.path.name + "-wal")) > LARGEST_LOG:
+        """Put the database's log away when it has grown: right after a commit of ours, and only here."""
+        if self.ours:
             await self._database.checkpoint()
 
     def _half_runs(self, tx: Tx) -> list[str]:
@@ -51,10 +49,3 @@ class Duties:
         admission.yield_slots(tx, self._max_running, now)
         admission.admit(tx, self._max_running, now)
         workers.forget_old(tx, now - FORGET_WORKERS_AFTER)
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
-
-from sqlalchemy import Row
 
 from tarantella.engine.lane import Clock
 from tarantella.engine.lifeline import bury, is_cut, sweep
 from tarantella.engine.timing import Timing
 from tarantella.log import log
 from tarantella.store import workers
+from tarantella.store.connection import Row
 from tarantella.store.database import Database
 
 
@@ -55,7 +53,7 @@ class Reaper:
         sweep(self._folder, {worker.id for worker in living})
         return dead
 
-    def _dead_among(self, living: Sequence[Row[Any]]) -> list[str]:
+    def _dead_among(self, living: Sequence[Row]) -> list[str]:
         now = self._clock.monotonic()
         if now - self._looked > self._timing.looks_at_most_apart:
             self._seen.clear()
@@ -63,7 +61,7 @@ class Reaper:
         self._seen = {id_: seen for id_, seen in self._seen.items() if id_ in {worker.id for worker in living}}
         return [worker.id for worker in living if worker.id != self._me and self._is_dead(worker, now)]
 
-    def _is_dead(self, worker: Row[Any], now: float) -> bool:
+    def _is_dead(self, worker: Row, now: float) -> bool:
         cut = is_cut(self._folder, worker.id) if worker.host == self._host else None
         if cut is not None:
             # The lock speaks for the process. A frozen one still holds it: then only its beat tells.

@@ -7,15 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
-from sqlalchemy.exc import (
-    DataError,
-    IntegrityError,
-    InterfaceError,
-    OperationalError,
-    ProgrammingError,
-    StatementError,
-)
-
 from tarantella.domain.errors import StoreBroken, StoreBusy
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import LaneNews, Outcome
@@ -23,11 +14,12 @@ from tarantella.domain.page import PageState
 from tarantella.domain.url import redact
 from tarantella.engine.lane import Clock
 from tarantella.log import log
+from tarantella.store.connection import ValueRefused
 from tarantella.store.database import Database
 from tarantella.store.settle import MAX_ROWS, Settled, settle
 
 # What the drivers and encoders raise for a value that they can't store: trying the same again would not help.
-REFUSED = (DataError, IntegrityError, InterfaceError, ProgrammingError, StatementError, TypeError, ValueError)
+REFUSED = (ValueRefused, TypeError, ValueError)
 
 MAX_WAITING_BYTES = 32_000_000
 MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
@@ -142,9 +134,6 @@ class Settler:
                 log.warning("The store does not take results; trying again", action="settle_again", error=str(error))
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
-            except OperationalError:
-                # Nothing that a page could be blamed for.
-                raise
             except REFUSED as error:
                 await self._settle_apart(batch, news, error)
                 return

@@ -92,7 +92,7 @@ class Tenure:
             workers.check_alive(tx, self._me)
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
-            found = runs.served(tx, sorted({stand.run_id for stand in stands}))
+            found = runs.lock(tx, {stand.run_id for stand in stands})
             mine = {
                 run.id: self._claim(tx, run, in_use.get(run.id, 0))
                 for run in found
@@ -200,6 +200,7 @@ class Tenure:
 
     def _give_back(self, tx: Tx, idle: list[str], quiet: list[str]) -> None:
         lanes.release(tx, self._me, idle)
+        runs.lock(tx, quiet)
         for run_id in quiet:
             slots.give_back(tx, run_id, self._me)
-            runs.settle_pause(tx, run_id, max_running=self._max_running, now=self._clock.wall())
+        runs.settle_pauses(tx, quiet, max_running=self._max_running, now=self._clock.wall())

@@ -60,6 +60,9 @@ def _set_somewhere() -> dict[str, Found]:
 def _shown(name: str, value: Any) -> Any:
     if _SECRET_NAME.search(name) and value:
         return HIDDEN
+    if name.endswith("_url") and value and "://" not in str(value):
+        # Not a URL, whatever it is: what it hides can't be told from what it shows.
+        return HIDDEN
     if isinstance(value, list | tuple):
         return [_shown("", item) for item in value]
     if isinstance(value, bool | int | float) or value is None:

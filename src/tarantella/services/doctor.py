@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import resource
 import shutil
 import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
-from urllib.parse import quote
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus
@@ -24,6 +21,7 @@ from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.settings import Settings
 from tarantella.store import schema
+from tarantella.store.dialect import dialect_of
 from tarantella.store.workers import INTERRUPTED
 
 OLDEST_PYTHON = (3, 11)
@@ -51,6 +49,7 @@ LIBRARIES = {
     "uvloop": ("a faster event loop", False),
     "wreq": ("HTTP", True),
 }
+POSTGRES = {"psycopg": ("PostgreSQL", True)}
 
 
 class Health(StrEnum):
@@ -71,10 +70,11 @@ class Check:
 
 async def examine(settings: Settings, open_app: Callable[[Settings], App], suffix: str = "") -> list[Check]:
     """Look at everything, from the ground up. Commands in remedies end with the suffix."""
-    checks = [*_python(), *_libraries(), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
-    stored = list(_database(settings.database_path))
+    needed = {**LIBRARIES, **(POSTGRES if settings.database_url else {})}
+    checks = [*_python(), *_libraries(needed), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
+    stored = list(_database(settings))
     checks += stored
-    if stored and all(check.health is Health.OK for check in stored) and settings.database_path.exists():
+    if all(check.health is Health.OK for check in stored) and any(check.name == "schema" for check in stored):
         checks += await _work(settings, open_app, suffix)
     return checks
 
@@ -88,8 +88,8 @@ def _python() -> Iterator[Check]:
         yield Check("Python", Health.OK, where)
 
 
-def _libraries() -> Iterator[Check]:
-    for name, (purpose, needed) in LIBRARIES.items():
+def _libraries(libraries: Mapping[str, tuple[str, bool]]) -> Iterator[Check]:
+    for name, (purpose, needed) in libraries.items():
         try:
             yield Check(name, Health.OK, f"{metadata.version(name)} ({purpose})")
         except metadata.PackageNotFoundError:
@@ -167,50 +167,30 @@ def _folder(folder: Path) -> Iterator[Check]:
         yield Check("disk", Health.OK, told)
 
 
-def _database(path: Path) -> Iterator[Check]:
-    """Its schema and its soundness, looked at without changing anything."""
-    if not path.exists():
-        yield Check("database", Health.OK, "none yet; the first run makes it")
-        return
-    if not os.access(path, os.R_OK | os.W_OK):
-        yield Check(
-            "database",
-            Health.FAIL,
-            f"{path} can't be read and written",
-            "Become the owner of it, or use another --data-dir.",
-        )
-        return
+def _database(settings: Settings) -> Iterator[Check]:
+    """Its soundness and its schema, looked at without changing anything; there is a schema when there has been a run."""
     try:
-        with closing(sqlite3.connect(f"file:{quote(os.fspath(path))}?mode=rw", uri=True, timeout=5)) as connection:
-            found = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-            verdict = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
-    except sqlite3.Error as error:
-        yield Check("database", Health.FAIL, f"{path}: {error}", "Restore it from a copy, or use another --data-dir.")
+        dialect = dialect_of(settings.database)
+        findings = list(dialect.examine())
+        for finding in findings:
+            health = Health.OK if finding.sound else Health.FAIL
+            yield Check(finding.name, health, finding.told, None if finding.sound else finding.remedy)
+        if not all(finding.sound for finding in findings):
+            return
+        version = schema.version(dialect)
+    except TarantellaError as error:
+        yield Check("database", Health.FAIL, error.message, error.remedy or "Choose another database.")
         return
-    version = str(found[0]) if found else "none"
-    if version in schema.KNOWN:
+    if version is None:
+        yield Check("database", Health.OK, "none yet; the first run makes it" if not findings else "empty so far")
+    elif version in schema.KNOWN:
         newest = version == schema.HEAD
         yield Check(
-            "schema",
-            Health.OK,
-            version if newest else f"{version}; the next command brings it to {schema.HEAD}",
+            "schema", Health.OK, version if newest else f"{version}; the next command brings it to {schema.HEAD}"
         )
     else:
-        yield Check(
-            "schema",
-            Health.FAIL,
-            f"{version}; this Tarantella knows {schema.HEAD} at most",
-            "Upgrade Tarantella.",
-        )
-    if verdict == ["ok"]:
-        yield Check("database", Health.OK, f"sound, {path.stat().st_size / 1e6:.1f} MB")
-    else:
-        yield Check(
-            "database",
-            Health.FAIL,
-            f"damaged: {'; '.join(verdict)}",
-            "Restore it from a copy, or export what can be read.",
-        )
+        told = f"{version}; this Tarantella knows {schema.HEAD} at most"
+        yield Check("schema", Health.FAIL, told, "Upgrade Tarantella.")
 
 
 async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix: str) -> list[Check]:

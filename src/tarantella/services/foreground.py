@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
+from tarantella.domain.errors import StoreError
 from tarantella.domain.progress import Pace, Speedometer, phase
+from tarantella.engine.settler import SILENT
 from tarantella.engine.worker import Worker
 from tarantella.services.app import App
 from tarantella.store import lanes, runs
@@ -18,7 +21,9 @@ from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
 
 WATCH_SECONDS = 0.2
+LONGEST_LOOK = 2.0
 CHILD_GRACE = 15.0
+DATABASE_VARIABLE = "TARANTELLA_DATABASE_URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,34 +91,69 @@ async def _until_over(
 ) -> None:
     over = asyncio.create_task(worker.run_over.wait())
     stopped = asyncio.create_task(interrupt.wait())
-    speedometer = Speedometer()
+    lookout = _Lookout(app, worker, run_id)
     try:
         while True:
             done, _ = await asyncio.wait(
                 {over, stopped, work}, timeout=WATCH_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
-            if watch is not None:
-                watch(await _snapshot(app, worker, run_id, speedometer))
+            if watch is not None and (snapshot := await lookout.look()) is not None:
+                watch(snapshot)
             if done:
                 return
     finally:
         over.cancel()
         stopped.cancel()
+        lookout.close()
 
 
-async def _snapshot(app: App, worker: Worker, run_id: str, speedometer: Speedometer) -> Snapshot:
-    def look(tx: Tx) -> tuple[Run, float | None]:
-        return runs.get(tx, run_id), lanes.next_ready(tx, run_id)
+class _Lookout:
+    """Looks at a run for whoever watches. While the store does not answer, it shows what it saw last, and says so."""
 
-    run, ready_at = await app.database.read(look)
-    pace = speedometer.observe(time.monotonic(), run.counts)
-    in_flight = worker.in_flight()
-    waits = max(0.0, ready_at - app.now()) if ready_at is not None and not in_flight else None
-    return Snapshot(run, pace, phase(run.status, pace, len(in_flight), waits), in_flight, waits, worker.trouble)
+    def __init__(self, app: App, worker: Worker, run_id: str) -> None:
+        self._app = app
+        self._worker = worker
+        self._run_id = run_id
+        self._speedometer = Speedometer()
+        self._looking: asyncio.Task[tuple[Run, float | None]] | None = None
+        self._last: Snapshot | None = None
+
+    async def look(self) -> Snapshot | None:
+        """The run as it is now; nothing when it has never been seen."""
+        self._looking = self._looking or asyncio.create_task(self._app.database.read(self._read))
+        await asyncio.wait({self._looking}, timeout=LONGEST_LOOK)
+        trouble = self._worker.trouble
+        if not self._looking.done():
+            return self._as_before(trouble or SILENT)
+        try:
+            run, ready_at = self._looking.result()
+        except StoreError as error:
+            return self._as_before(trouble or str(error))
+        finally:
+            self._looking = None
+        pace = self._speedometer.observe(time.monotonic(), run.counts)
+        in_flight = self._worker.in_flight()
+        waits = max(0.0, ready_at - self._app.now()) if ready_at is not None and not in_flight else None
+        self._last = Snapshot(
+            run, pace, phase(run.status, pace, len(in_flight), waits), in_flight, waits, self._worker.trouble
+        )
+        return self._last
+
+    def close(self) -> None:
+        if self._looking is not None:
+            self._looking.cancel()
+
+    def _read(self, tx: Tx) -> tuple[Run, float | None]:
+        return runs.get(tx, self._run_id), lanes.next_ready(tx, self._run_id)
+
+    def _as_before(self, trouble: str) -> Snapshot | None:
+        return None if self._last is None else replace(self._last, trouble=trouble)
 
 
 async def _spawn_engine(app: App, run_id: str) -> asyncio.subprocess.Process:
     """Another process for the same run. It ends by itself when the run ends, or when this pipe is closed."""
+    # Not as an argument: everybody on the machine can read those, and there may be a password in it.
+    environment = {**os.environ, DATABASE_VARIABLE: app.settings.database_url or ""}
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -122,6 +162,7 @@ async def _spawn_engine(app: App, run_id: str) -> asyncio.subprocess.Process:
         run_id,
         "--data-dir",
         str(app.settings.data_dir),
+        env=environment,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
     )

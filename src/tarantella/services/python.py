@@ -40,6 +40,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         urls: str | Sequence[str],
         *,
         data_dir: str | Path | None = None,
+        database_url: str | None = None,
         fields: dict[str, str] | None = None,
         **options: Any,
     ) -> AsyncGenerator[Record, None]:
@@ -49,7 +50,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         With `cache=True` answers are kept for later runs.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
         """
-        app = open_app(data_dir=Path(data_dir) if data_dir is not None else None)
+        app = open_app(data_dir=Path(data_dir) if data_dir is not None else None, database_url=database_url)
         try:
             starts = [urls] if isinstance(urls, str) else list(urls)
             wanted = tuple(Field.parse(f"{name}={css}") for name, css in (fields or {}).items())

@@ -7,6 +7,7 @@ import orjson
 from tarantella.domain.event import RUN_STARTED, Event
 from tarantella.domain.run import RunStatus
 from tarantella.store import events
+from tarantella.store.dialect.contract import Point
 from tarantella.store.tx import Tx
 
 WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
@@ -20,7 +21,11 @@ _COULD_WORK = (
 
 
 def admit(tx: Tx, limit: int, now: float) -> list[str]:
-    """Start as many queued runs as there are free slots; call it in every transaction that submits, ends or pauses one."""
+    """Start as many queued runs as there are free slots; call it in every transaction that submits, ends or pauses one.
+
+    Last in it: from here on nobody else is admitted before its end, so that no row may be waited for any more.
+    """
+    tx.serialise(Point.ADMISSION)
     free = limit - tx.value("SELECT count(*) FROM runs WHERE status = 'running'")
     if free <= 0:
         return []
@@ -28,7 +33,8 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
     ready = tx.all(
         "SELECT id, spec, started_at, deadline_at FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
         f"OR reason IS NULL OR EXISTS ({_COULD_WORK})) "
-        "ORDER BY rank, id LIMIT :free",
+        # One that somebody else is changing is left to them, or to the next sweep.
+        f"ORDER BY rank, id LIMIT :free {tx.dialect.for_update_of_free}",
         waits=WAITS_FOR_ITS_PAGES,
         now=now,
         free=free,
@@ -58,7 +64,8 @@ def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[
     if not tx.value("SELECT count(*) FROM runs WHERE status = 'queued' AND wanted = 'run'"):
         return []
     waiting = tx.all(
-        f"SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0",
+        f"SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0 "
+        f"ORDER BY id {tx.dialect.for_update_of_free}",
         now=now + patience,
     )
     for run in waiting:

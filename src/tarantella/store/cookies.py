@@ -20,7 +20,7 @@ _NEWER = (
 
 
 def keep(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    """Store what these attempts were given. Sorted, so that two workers don't block each other."""
+    """Store what these attempts were given. The caller holds the rows of their runs, so that nobody else does so meanwhile."""
     rows: dict[tuple[str, ...], tuple[Any, ...]] = {}
     for o in outcomes:
         for cookie in o.cookies:
@@ -55,12 +55,12 @@ def _values(cookie: Cookie) -> tuple[Any, ...]:
 
 
 def _forget_oldest(tx: Tx, run_id: str) -> None:
-    """Keep the table small whatever sites do. Rows that somebody else is writing are left for the next time."""
+    """Keep the table small whatever sites do."""
     surplus = tx.value("SELECT count(*) FROM cookies WHERE run_id = :run", run=run_id) - MAX_PER_RUN
     if surplus > 0:
         tx.execute(
             "DELETE FROM cookies WHERE run_id = :run AND (domain, path, name) IN (SELECT domain, path, name FROM cookies "
-            f"WHERE run_id = :run ORDER BY set_at, domain, path, name LIMIT :surplus {tx.dialect.for_update_of_free})",
+            "WHERE run_id = :run ORDER BY set_at, domain, path, name LIMIT :surplus)",
             run=run_id,
             surplus=surplus,
         )

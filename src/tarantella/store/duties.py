@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tarantella.store.stands import refresh_stands
-from tarantella.store.tx import Tx
+from tarantella.store.tx import Tx, pack
 from tarantella.store.workers import check_alive
 
 LANE = "!duties"  # no host is called so
@@ -20,20 +20,29 @@ def take(tx: Tx, worker_id: str) -> bool:
 def repair_stands(tx: Tx, after: tuple[str, str], limit: int = 500) -> tuple[str, str] | None:
     """Recount a slice of stands behind this one; where to go on, or None at the end."""
     rows = tx.all(
-        "SELECT run_id, lane FROM stands WHERE run_id > :run OR (run_id = :run AND lane > :lane) ORDER BY run_id, lane LIMIT :limit",
+        "SELECT run_id, lane FROM stands WHERE (run_id, lane) > (:run, :lane) ORDER BY run_id, lane LIMIT :limit",
         run=after[0],
         lane=after[1],
         limit=limit,
     )
     stands = [(row.run_id, row.lane) for row in rows]
-    refresh_stands(tx, stands)
+    # A run that somebody is working on counts its stands itself; one that has ended meanwhile has none any more.
+    free = tx.all(
+        "SELECT id FROM runs WHERE status IN ('queued', 'running', 'paused') AND id IN "
+        f"(SELECT value FROM {tx.dialect.values('ids')} AS r) ORDER BY id {tx.dialect.for_update_of_free}",
+        ids=pack(sorted({run_id for run_id, _ in stands})),
+    )
+    ours = {run.id for run in free}
+    refresh_stands(tx, [stand for stand in stands if stand[0] in ours])
     return stands[-1] if len(stands) == limit else None
 
 
 def unfinished_submissions(tx: Tx, reason: str) -> list[str]:
     """Runs whose submission or deletion was never finished, and whose command is gone."""
     rows = tx.all(
-        "SELECT id FROM runs WHERE reason = :reason AND (keeper IS NULL OR keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL))",
+        # The first condition is that of their index, word for word: without it every run would be looked at.
+        "SELECT id FROM runs WHERE reason IN ('submitting', 'deleting') AND reason = :reason "
+        "AND (keeper IS NULL OR keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL))",
         reason=reason,
     )
     return [row.id for row in rows]

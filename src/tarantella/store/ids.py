@@ -6,6 +6,9 @@ import os
 import time
 from uuid import UUID
 
+LENGTH = 36
+HIGHEST = "~"  # sorts behind every character of an identifier
+
 
 def new_id() -> str:
     """A new identifier."""

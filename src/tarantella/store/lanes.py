@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row
-
 from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.store.connection import Row
 from tarantella.store.tx import Tx, pack
 
 
@@ -31,39 +30,53 @@ class Stand:
     ready_at: float | None
 
 
-_READY = (
+_READY_OF_ALL = (
     "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
     "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
-    "AND runs.status = 'running' AND runs.wanted = 'run' AND (:only IS NULL OR runs.id = :only)"
+    "AND runs.status = 'running' AND runs.wanted = 'run'"
 )
 
 
 def ready_count(tx: Tx, *, only_run: str | None, now: float) -> int:
     """How many lanes could be taken."""
-    return int(tx.value(f"SELECT count(DISTINCT stands.lane) {_READY}", now=now, only=only_run))
+    ready, values = _ready(only_run, now)
+    return int(tx.value(f"SELECT count(DISTINCT stands.lane) {ready}", **values))
 
 
 def acquire(tx: Tx, worker_id: str, limit: int, *, only_run: str | None, now: float) -> list[Lane]:
     """Become the owner of some lanes that have work due, those that wait longest first."""
     if limit <= 0:
         return []
-    names = [
-        row.lane
+    ready, values = _ready(only_run, now)
+    due = tx.all(
+        f"SELECT stands.lane, min(stands.ready_at) AS since {ready} GROUP BY stands.lane ORDER BY since, stands.lane LIMIT :limit",
+        limit=limit,
+        **values,
+    )
+    # What somebody else is about to take is theirs: waiting for it would only show that.
+    free = [
+        row.name
         for row in tx.all(
-            f"SELECT stands.lane, min(stands.ready_at) AS since {_READY} GROUP BY stands.lane ORDER BY since, stands.lane LIMIT :limit",
-            now=now,
-            only=only_run,
-            limit=limit,
+            "SELECT name FROM lanes WHERE owner IS NULL AND name IN "
+            f"(SELECT value FROM {tx.dialect.values('names')} AS r) ORDER BY name {tx.dialect.for_update_of_free}",
+            names=pack([row.lane for row in due]),
         )
     ]
-    if not names:
+    if not free:
         return []
     tx.execute(
         f"UPDATE lanes SET owner = :owner WHERE owner IS NULL AND name IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
         owner=worker_id,
-        names=pack(sorted(names)),
+        names=pack(free),
     )
-    return [lane for lane in owned(tx, worker_id) if lane.name in set(names)]
+    return [lane for lane in owned(tx, worker_id) if lane.name in set(free)]
+
+
+def _ready(only_run: str | None, now: float) -> tuple[str, dict[str, Any]]:
+    """Which lanes could be taken, and the values for it."""
+    if only_run is None:
+        return _READY_OF_ALL, {"now": now}
+    return f"{_READY_OF_ALL} AND runs.id = :only", {"now": now, "only": only_run}
 
 
 def owned(tx: Tx, worker_id: str) -> list[Lane]:
@@ -109,7 +122,7 @@ def next_ready(tx: Tx, run_id: str) -> float | None:
     return found
 
 
-def _lane(row: Row[Any]) -> Lane:
+def _lane(row: Row) -> Lane:
     breaker = Breaker(
         BreakerState(row.breaker_state), row.breaker_failures, row.breaker_open_until, row.breaker_failed_probes
     )

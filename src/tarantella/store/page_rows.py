@@ -26,20 +26,14 @@ def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     """Those whose page is as it was when it was taken. The others are somebody else's now: what they found is dropped."""
     if not outcomes:
         return []
-    rows = tx.dialect.rows("rows", [("id", "BIGINT"), ("tries", "BIGINT"), ("lane", "TEXT")])
-    ids = tx.array(
-        ["p.id"],
-        f"FROM {rows} AS r JOIN pages AS p ON p.id = r.id "
-        "WHERE p.state = 'pending' AND p.tries = r.tries AND p.lane = r.lane ORDER BY p.id " + tx.dialect.for_update,
-        rows=pack([(o.page.id, o.page.tries, o.page.lane) for o in outcomes]),
+    rows = tx.array(
+        ["id", "state", "tries", "lane"],
+        f"FROM pages WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r) ORDER BY id {tx.dialect.for_update}",
+        ids=pack([o.page.id for o in outcomes]),
     )
-    valid = {row[0] for row in ids}
-    kept = []
-    for outcome in outcomes:
-        if outcome.page.id in valid:
-            valid.discard(outcome.page.id)  # the same page twice in one batch counts once
-            kept.append(outcome)
-    return kept
+    pending = {id_: (tries, lane) for id_, state, tries, lane in rows if state == PageState.PENDING}
+    # The same page twice in one batch counts once.
+    return [o for o in outcomes if pending.pop(o.page.id, None) == (o.page.tries, o.page.lane)]
 
 
 def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:
@@ -62,12 +56,13 @@ _CLAIMS = [("id", "BIGINT"), ("run_id", "TEXT"), ("claim", "TEXT")]
 
 def _taken_by_redirects(tx: Tx, outcomes: Sequence[Outcome]) -> set[int]:
     """Pages whose address a finished page was redirected to. Most runs have no such page, which is quickly seen."""
-    run_ids = pack(sorted({o.page.run_id for o in outcomes}))
-    any_redirect = (
-        "SELECT 1 FROM pages WHERE final_fingerprint IS NOT NULL AND run_id IN "
-        f"(SELECT value FROM {tx.dialect.values('ids')} AS r) LIMIT 1"
+    redirects = tx.all(
+        # One of each run, found in their index: a plain question for any would be asked of the whole table.
+        "SELECT (SELECT final_fingerprint FROM pages WHERE run_id = r.value AND final_fingerprint IS NOT NULL "
+        f"ORDER BY final_fingerprint LIMIT 1) AS one FROM {tx.dialect.values('ids')} AS r",
+        ids=pack(sorted({o.page.run_id for o in outcomes})),
     )
-    if not outcomes or tx.value(any_redirect, ids=run_ids) is None:
+    if all(run.one is None for run in redirects):
         return set()
     taken = tx.array(
         ["r.id"],
@@ -186,7 +181,7 @@ _FOUND = ("run_id", "fingerprint", "lane", "url", "depth", "strategy", "found_on
 
 
 def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPage]:
-    """Insert the pages that these outcomes found. Sorted, so that two workers which found the same don't block each other."""
+    """Insert the pages that these outcomes found, sorted as their index is."""
     found: dict[tuple[str, str], tuple[Any, ...]] = {}
     for o in outcomes:
         for link in o.links:
@@ -212,12 +207,10 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
     """Insert the pages that are new to their runs, and say which were, in the order in which they are due."""
     if not rows:
         return []
-    last = tx.value("SELECT coalesce(max(id), 0) FROM pages")
-    tx.insert("pages", _FOUND, rows, conflict="(run_id, fingerprint) DO NOTHING")
-    return [
-        NewPage(*row)
-        for row in tx.array(["id", "run_id", "lane"], "FROM pages WHERE id > :last ORDER BY next_at, id", last=last)
-    ]
+    fresh = tx.insert_new(
+        "pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("id", "run_id", "lane"), order="next_at, id"
+    )
+    return [NewPage(*row) for row in fresh]
 
 
 def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:

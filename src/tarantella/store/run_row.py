@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
-from sqlalchemy import Row
 
 from tarantella.domain.event import MAX_PAGES_REACHED, RUN_CANCELLED, RUN_COMPLETED, RUN_FAILED, Event, Level
 from tarantella.domain.outcome import Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
 from tarantella.store import events
+from tarantella.store.connection import Row
 from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
 
@@ -33,6 +33,7 @@ class Change:
     records: int = 0
     requests: int = 0
     bytes: int = 0
+    stored: int = 0
     refused: dict[str, Refused] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
     roots: list[str] = field(default_factory=list)
@@ -46,6 +47,7 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         change.states[o.state] += 1
         change.incomplete += o.state is PageState.SKIPPED and o.reason in INCOMPLETE_SKIPS
         change.records += len(o.records)
+        change.stored += sum(map(len, o.records)) + (len(o.body.compressed) if o.body else 0)
         if o.attempt and o.attempt.was_sent:
             change.requests += 1
             change.bytes += o.attempt.bytes
@@ -67,18 +69,16 @@ def _merged(one: Refused | None, other: Refused) -> Refused:
     return Refused(one.count + other.count, (*one.samples, *other.samples)[:SAMPLES])
 
 
-def lock_runs(tx: Tx, changes: Mapping[str, Change]) -> Sequence[Row[Any]]:
-    """The rows of these runs, in the order in which everybody locks them."""
-    if not changes:
-        return []
+def lock_runs(tx: Tx, run_ids: Iterable[str]) -> Sequence[Row]:
+    """The rows of these runs, in the order in which everybody locks them; nobody else changes anything of them meanwhile."""
     return tx.all(
         "SELECT * FROM runs WHERE id IN "
         f"(SELECT value FROM {tx.dialect.values('ids')} AS r) ORDER BY id {tx.dialect.for_update}",
-        ids=pack(sorted(changes)),
+        ids=pack(sorted(set(run_ids))),
     )
 
 
-def cut_surplus(run: Row[Any], change: Change) -> list[int]:
+def cut_surplus(run: Row, change: Change) -> list[int]:
     """The new pages that are more than the run may have."""
     max_pages = orjson.loads(run.spec)["max_pages"]
     room = max(0, max_pages - (run.total - run.surplus))
@@ -101,13 +101,13 @@ def skip_surplus(tx: Tx, ids: Sequence[int]) -> None:
     if ids:
         tx.execute(
             "UPDATE pages SET state = 'skipped', reason = :reason, tries = tries + 1 "
-            f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+            f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
             reason=Skip.MAX_PAGES,
             ids=pack(ids),
         )
 
 
-def update_run(tx: Tx, run: Row[Any], change: Change, now: float) -> RunStatus | None:
+def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None:
     """Add a change to the run; the status with which it ended, if it did."""
     left = sum(n for state, n in change.states.items() if state is not PageState.PENDING)
     counts = Counts(
@@ -122,6 +122,7 @@ def update_run(tx: Tx, run: Row[Any], change: Change, now: float) -> RunStatus |
         "records": run.records + change.records,
         "requests": run.requests + change.requests,
         "bytes": run.bytes + change.bytes,
+        "stored": run.stored + change.stored,
         "surplus": run.surplus + change.surplus,
         "refused": _refused_json(run.refused, change.refused),
         "roots": _roots_json(run.roots, change.roots),
@@ -142,7 +143,7 @@ def update_run(tx: Tx, run: Row[Any], change: Change, now: float) -> RunStatus |
     return ended
 
 
-def _end(tx: Tx, run: Row[Any], counts: Counts, values: dict[str, Any], history: list[Event], now: float) -> RunStatus:
+def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list[Event], now: float) -> RunStatus:
     """The run has no pending page left: write its terminal state, and clear what only a live run needs."""
     status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
     values["status"] = status

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import orjson
-from sqlalchemy import Row
 
 from tarantella.domain.errors import Conflict, NotFound
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
@@ -16,12 +15,15 @@ from tarantella.domain.page import INCOMPLETE_SKIPS
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
 from tarantella.store import admission, events, page_rows, run_row
+from tarantella.store.connection import Row
+from tarantella.store.ids import HIGHEST, LENGTH
 from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
 SUBMITTING = "submitting"
 DELETING = "deleting"
 UNSEEN = (SUBMITTING, DELETING)  # half of a run is none; what a command left so when it died, the duties remove
+_IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
 INTERRUPTED = "interrupted"
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
 
@@ -51,9 +53,10 @@ class Run:
     paused_at: float | None
     deadline_at: float | None
     finished_at: float | None
+    stored: int = 0
 
     @classmethod
-    def of(cls, row: Row[Any]) -> Self:
+    def of(cls, row: Row) -> Self:
         return cls(
             id=row.id,
             status=RunStatus(row.status),
@@ -67,6 +70,7 @@ class Run:
             records=row.records,
             requests=row.requests,
             bytes=row.bytes,
+            stored=row.stored,
             refused=orjson.loads(row.refused),
             last_event=row.last_event,
             failure_code=row.failure_code,
@@ -85,6 +89,11 @@ class Run:
     @property
     def is_full(self) -> bool:
         return self.counts.total - self.surplus >= self.spec.max_pages
+
+    @property
+    def disk_bytes(self) -> int:
+        """Roughly how much room it takes: its records and kept bodies, and what every page needs."""
+        return self.stored + BYTES_PER_PAGE * self.counts.total
 
 
 def create(tx: Tx, run_id: str, spec: Spec, roots: Sequence[str], *, keeper: str | None, now: float) -> None:
@@ -106,14 +115,14 @@ def create(tx: Tx, run_id: str, spec: Spec, roots: Sequence[str], *, keeper: str
 
 def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, now: float) -> None:
     """Add addresses to start from."""
+    run = _still_submitting(tx, run_id)
     fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, strategy, now))
-    run = get(tx, run_id)
     room = max(0, run.spec.max_pages - (run.counts.total - run.surplus))
     surplus = [page.id for page in fresh[room:]]
     run_row.skip_surplus(tx, surplus)
-    stands = sorted({(page.run_id, page.lane) for page in fresh})
-    open_lanes(tx, stands)
-    refresh_stands(tx, stands)
+    lanes = {page.lane for page in fresh}
+    open_lanes(tx, lanes)
+    refresh_stands(tx, sorted((run_id, lane) for lane in lanes))
     tx.execute(
         "UPDATE runs SET total = total + :n, pending = pending + :n - :surplus, skipped = skipped + :surplus, "
         "surplus = surplus + :surplus WHERE id = :id",
@@ -125,40 +134,58 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
 
 def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
     """All its start pages are there: from this commit on the run exists for everybody."""
-    run = _row(tx, run_id)
+    run = _still_submitting(tx, run_id)
     tx.execute(
         "UPDATE runs SET wanted = 'run', reason = :why WHERE id = :id",
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
     )
-    spec = orjson.loads(run.spec)
-    history = [Event(RUN_CREATED, meta={"resolved_strategy": spec["strategy"], "start_urls": run.total})]
+    history = [Event(RUN_CREATED, meta={"resolved_strategy": run.spec.strategy, "start_urls": run.counts.total})]
     if run.surplus:
-        history.append(run_row.max_pages_reached(spec["max_pages"]))
+        history.append(run_row.max_pages_reached(run.spec.max_pages))
     events.record(tx, run_id, history, now)
     admission.admit(tx, max_running, now)
+
+
+def _still_submitting(tx: Tx, run_id: str) -> Run:
+    """The run, unless somebody thought its command dead and began to remove what it had submitted."""
+    run = _locked(tx, run_id)
+    if run.reason != SUBMITTING:
+        raise Conflict("The submission was given up meanwhile.", remedy="Submit it again.")
+    return run
 
 
 def get(tx: Tx, run_id: str) -> Run:
     return Run.of(_row(tx, run_id))
 
 
+def _locked(tx: Tx, run_id: str) -> Run:
+    """The run as it is, and as it stays until this transaction changes it or ends."""
+    return Run.of(_row(tx, run_id, tx.dialect.for_update))
+
+
+def lock(tx: Tx, run_ids: Iterable[str]) -> list[Run]:
+    """The same for some of them, in the order in which everybody locks them."""
+    return [Run.of(row) for row in run_row.lock_runs(tx, run_ids)]
+
+
 def find(tx: Tx, prefix: str) -> str:
     """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
     if prefix == "latest":
         found = tx.all(
-            "SELECT id FROM runs WHERE reason IS NULL OR reason NOT IN "
-            f"(SELECT value FROM {tx.dialect.values('unseen')} AS r) ORDER BY created_at DESC, id DESC LIMIT 1",
-            unseen=pack(UNSEEN),
+            f"SELECT id FROM runs WHERE {_IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
         )
     else:
-        clean = "".join(c for c in prefix.lower() if c.isalnum() or c == "-")
-        found = tx.all(
-            "SELECT id FROM runs WHERE id LIKE :head OR id LIKE :tail LIMIT 2", head=f"{clean}%", tail=f"%{clean}"
+        part = prefix.lower()
+        found = tx.all("SELECT id FROM runs WHERE id = :id", id=part) or tx.all(
+            "SELECT id FROM runs WHERE (id >= :part AND id < :above) OR substr(id, :place) = :part LIMIT 2",
+            part=part,
+            above=part + HIGHEST,
+            place=max(1, LENGTH + 1 - len(part)),
         )
     if not found:
         raise NotFound(f"There is no run {prefix!r}.", remedy="`tarantella runs list` shows those that there are.")
-    if len(found) > 1 and not any(row.id == prefix for row in found):
+    if len(found) > 1:
         raise Conflict(f"More than one run begins or ends with {prefix!r}.", remedy="Write more of its id.")
     return str(found[0].id)
 
@@ -167,13 +194,13 @@ def listed(
     tx: Tx, *, status: RunStatus | None = None, limit: int = 50, before: tuple[float, str] | None = None
 ) -> list[Run]:
     """The newest runs first."""
-    created, run_id = before or (float("1e18"), "")
+    created, run_id = before or (1e18, "")
     rows = tx.all(
-        "SELECT * FROM runs WHERE (created_at < :created OR (created_at = :created AND id < :id)) "
+        f"SELECT * FROM runs WHERE (created_at, id) < (:created, :id) AND {_IS_SEEN} "
         f"{'AND status = :status ' if status else ''}ORDER BY created_at DESC, id DESC LIMIT :limit",
         **{"created": created, "id": run_id, "limit": limit, **({"status": status} if status else {})},
     )
-    return [Run.of(row) for row in rows if row.reason not in UNSEEN]
+    return [Run.of(row) for row in rows]
 
 
 def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
@@ -186,7 +213,7 @@ def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
 
 def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -> RunStatus:
     """Ask for a pause. It is actual when nobody holds a slot of the run any more."""
-    run = get(tx, run_id)
+    run = _locked(tx, run_id)
     if run.is_over:
         raise Conflict(f"The run is already {run.status}.", remedy="There is nothing to pause.")
     if run.wanted is Wanted.CANCEL:
@@ -199,21 +226,31 @@ def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -
 
 def settle_pause(tx: Tx, run_id: str, *, max_running: int, now: float) -> RunStatus:
     """Make a wanted pause actual if nothing of the run is in flight."""
-    run = get(tx, run_id)
+    settle_pauses(tx, [run_id], max_running=max_running, now=now)
+    return get(tx, run_id).status
+
+
+def settle_pauses(tx: Tx, run_ids: Iterable[str], *, max_running: int, now: float) -> None:
+    """The same for some of them; their slots are given away once, when no run's row has to be waited for any more."""
+    paused = [_pause(tx, run, now) for run in lock(tx, run_ids)]
+    if any(paused):
+        admission.admit(tx, max_running, now)
+
+
+def _pause(tx: Tx, run: Run, now: float) -> bool:
     if run.wanted is not Wanted.PAUSE or run.is_over or run.status is RunStatus.PAUSED or run.reason == SUBMITTING:
-        return run.status
-    if tx.value("SELECT count(*) FROM run_workers WHERE run_id = :run AND slots > 0", run=run_id):
-        return run.status
-    tx.execute("UPDATE runs SET status = 'paused', paused_at = :now WHERE id = :id", id=run_id, now=now)
+        return False
+    if tx.value("SELECT count(*) FROM run_workers WHERE run_id = :run AND slots > 0", run=run.id):
+        return False
+    tx.execute("UPDATE runs SET status = 'paused', paused_at = :now WHERE id = :id", id=run.id, now=now)
     level = Level.WARN if run.reason == INTERRUPTED else Level.INFO
-    events.record(tx, run_id, [Event(RUN_PAUSED, level, {"reason": run.reason, "pending": run.counts.pending})], now)
-    admission.admit(tx, max_running, now)
-    return RunStatus.PAUSED
+    events.record(tx, run.id, [Event(RUN_PAUSED, level, {"reason": run.reason, "pending": run.counts.pending})], now)
+    return True
 
 
 def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> RunStatus:
     """Let a paused run go on; its deadline moves by as long as it was paused."""
-    run = get(tx, run_id)
+    run = _locked(tx, run_id)
     if run.is_over:
         raise Conflict(
             f"The run is already {run.status}.",
@@ -240,7 +277,7 @@ def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: fl
 
 def want_cancel(tx: Tx, run_id: str) -> RunStatus:
     """Ask for the end of a run; a closing does the rest. Asking twice is asking once."""
-    run = get(tx, run_id)
+    run = _locked(tx, run_id)
     if not run.is_over:
         tx.execute("UPDATE runs SET wanted = 'cancel' WHERE id = :id", id=run_id)
     return run.status
@@ -248,7 +285,7 @@ def want_cancel(tx: Tx, run_id: str) -> RunStatus:
 
 def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
     """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
-    run = get(tx, run_id)
+    run = _locked(tx, run_id)
     if not run.is_over:
         raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
     if run.reason == DELETING:
@@ -266,7 +303,7 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     failed = sum(row[2] == "failed" for row in again)
     tx.execute(
         "UPDATE pages SET state = 'pending', reason = NULL, detail = NULL, charged = 0, hops = 0, next_at = :now, tries = tries + 1 "
-        f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
         now=now,
         ids=pack(ids),
     )
@@ -289,12 +326,12 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
 
 def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool = False) -> bool:
     """Delete part of a run that is over; True when nothing of it is left. In slices, so that nobody waits for long."""
-    run = tx.first("SELECT status FROM runs WHERE id = :id", id=run_id)
+    run = tx.first(f"SELECT status FROM runs WHERE id = :id {tx.dialect.for_update}", id=run_id)
     if run is not None and RunStatus(run.status) not in TERMINAL and not unacknowledged:
         raise Conflict(f"The run is still {run.status}.", remedy=f"`tarantella runs cancel {run_id}` ends it first.")
     ids = [row[0] for row in tx.array(["id"], "FROM pages WHERE run_id = :run LIMIT :limit", run=run_id, limit=limit)]
     if ids:
-        chosen = f"(SELECT value FROM {tx.dialect.values('ids')} AS r)"
+        chosen = f"(SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)"
         for table, column in (("attempts", "page_id"), ("records", "page_id"), ("bodies", "page_id"), ("pages", "id")):
             tx.execute(f"DELETE FROM {table} WHERE {column} IN {chosen}", ids=pack(ids))
         # From the first slice on it is as good as gone, also if the command dies before the last.
@@ -306,23 +343,8 @@ def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool
     return True
 
 
-def _row(tx: Tx, run_id: str) -> Row[Any]:
-    row = tx.first("SELECT * FROM runs WHERE id = :id", id=run_id)
+def _row(tx: Tx, run_id: str, locking: str = "") -> Row:
+    row = tx.first(f"SELECT * FROM runs WHERE id = :id {locking}", id=run_id)
     if row is None:
         raise NotFound(f"There is no run {run_id!r}.", remedy="`tarantella runs list` shows those that there are.")
     return row
-
-
-def sizes(tx: Tx, run_ids: Sequence[str]) -> dict[str, int]:
-    """Roughly how many bytes the records and kept bodies of these runs take, pages and history included."""
-    found = {}
-    for run_id in run_ids:
-        stored = tx.value(
-            "SELECT coalesce(sum(length(data)), 0) FROM records WHERE run_id = :run", run=run_id
-        ) + tx.value(
-            "SELECT coalesce(sum(length(body)), 0) FROM bodies WHERE page_id IN (SELECT id FROM pages WHERE run_id = :run)",
-            run=run_id,
-        )
-        total = tx.value("SELECT total FROM runs WHERE id = :run", run=run_id)
-        found[run_id] = int(stored) + BYTES_PER_PAGE * int(total or 0)
-    return found

@@ -1,21 +1,22 @@
 """The only writer of outcomes: many pages in one transaction, always in the same order of tables and rows.
 
-Own worker row; own pages; new pages; records; attempts; cookies; stands and lanes; run rows last. The order keeps two workers
-from waiting for each other, and makes the run's row the one place where counts are added and events get their numbers.
-Everything follows from the pages that were still ours, so a settle whose commit is unknown is simply sent again.
+Own worker row; own pages; lanes; run rows; each kind sorted, so that two workers never wait for each other. A run's row is
+the one place of order: under its lock pages are moved and found, stands recounted, counts added, and records and events
+numbered. Everything follows from the pages that were still ours, so a settle whose commit is unknown is simply sent again.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
 from tarantella.store import admission, cookies, page_rows, run_row, workers
 from tarantella.store.page_rows import NewPage
 from tarantella.store.stands import Stands, open_lanes, refresh_stands
-from tarantella.store.tx import Tx
+from tarantella.store.tx import Tx, pack
 
 MAX_ROWS = 50_000
 
@@ -53,45 +54,44 @@ def settle(
     if worker_id is not None:
         workers.check_alive(tx, worker_id)
     ours = page_rows.still_ours(tx, outcomes)
-    ours = page_rows.without_duplicates(tx, ours)
-    page_rows.move_pages(tx, ours)
-    fresh = page_rows.insert_found(tx, ours, now)
-    page_rows.insert_records(tx, ours)
-    page_rows.insert_attempts(tx, ours)
-    cookies.keep(tx, ours)
-    touched = _touched_stands(ours, fresh)
-    open_lanes(tx, touched)
+    open_lanes(tx, _lanes_ahead(ours))
     if worker_id is not None:
         _tell_lanes(tx, worker_id, news)
-    result = Settled(ours, lost=len(outcomes) - len(ours))
-    result.woken = {(page.run_id, page.lane) for page in fresh}
-    result.woken |= {(o.page.run_id, o.move.lane) for o in ours if o.move}
-    _settle_runs(tx, ours, fresh, touched, result, now)
+    result = Settled(lost=len(outcomes) - len(ours))
+    if ours:
+        _settle_pages(tx, ours, result, now)
     if result.ended:
         result.admitted = admission.admit(tx, max_running, now)
     return result
 
 
-def _settle_runs(
-    tx: Tx,
-    outcomes: Sequence[Outcome],
-    fresh: Sequence[NewPage],
-    touched: Stands,
-    result: Settled,
-    now: float,
-) -> None:
-    """Add everything to the runs' rows, after deciding which of the new pages are more than their run may have."""
+def _lanes_ahead(outcomes: Sequence[Outcome]) -> set[str]:
+    """Where pages go, or would if they are new."""
+    return {o.move.lane for o in outcomes if o.move} | {link.lane for o in outcomes for link in o.links}
+
+
+def _settle_pages(tx: Tx, outcomes: list[Outcome], result: Settled, now: float) -> None:
+    """Write the pages and all that they brought, after deciding which of the new ones are more than their run may have."""
+    runs = run_row.lock_runs(tx, {o.page.run_id for o in outcomes})
+    outcomes = page_rows.without_duplicates(tx, outcomes)
+    page_rows.move_pages(tx, outcomes)
+    fresh = page_rows.insert_found(tx, outcomes, now)
     changes = run_row.changes_by_run(outcomes, fresh)
-    runs = run_row.lock_runs(tx, changes)
     surplus = [page for run in runs for page in run_row.cut_surplus(run, changes[run.id])]
     run_row.skip_surplus(tx, surplus)
-    refresh_stands(tx, touched)
+    page_rows.insert_records(tx, outcomes)
+    page_rows.insert_attempts(tx, outcomes)
+    cookies.keep(tx, outcomes)
+    refresh_stands(tx, _touched_stands(outcomes, fresh))
     for run in runs:
         change = changes[run.id]
         if change.fills:
             result.full.add(run.id)
         if (status := run_row.update_run(tx, run, change, now)) is not None:
             result.ended[run.id] = status
+    result.outcomes = outcomes
+    result.woken = {(page.run_id, page.lane) for page in fresh}
+    result.woken |= {(o.page.run_id, o.move.lane) for o in outcomes if o.move}
 
 
 def _touched_stands(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> Stands:
@@ -101,18 +101,38 @@ def _touched_stands(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> St
     return sorted(touched)
 
 
+_NEWS = [
+    ("name", "TEXT"),
+    ("not_before", "DOUBLE PRECISION"),
+    ("state", "TEXT"),
+    ("failures", "BIGINT"),
+    ("open_until", "DOUBLE PRECISION"),
+    ("probes", "BIGINT"),
+    ("clean", "BIGINT"),
+]
+
+
 def _tell_lanes(tx: Tx, worker_id: str, news: Sequence[LaneNews]) -> None:
-    for lane in sorted(news, key=lambda n: n.lane):
+    """Write what was learned of hosts. Only their owner does, so that nobody waits here for anybody."""
+    if news:
         tx.execute(
-            "UPDATE lanes SET not_before = :not_before, breaker_state = :state, breaker_failures = :failures, "
-            "breaker_open_until = :open_until, breaker_failed_probes = :probes, "
-            "unclean_deaths = CASE WHEN :clean = 1 THEN 0 ELSE unclean_deaths END WHERE name = :name AND owner = :owner",
-            not_before=lane.not_before,
-            state=lane.breaker.state,
-            failures=lane.breaker.failures,
-            open_until=lane.breaker.open_until,
-            probes=lane.breaker.failed_probes,
-            clean=int(lane.clean),
-            name=lane.lane,
+            "UPDATE lanes SET not_before = r.not_before, breaker_state = r.state, breaker_failures = r.failures, "
+            "breaker_open_until = r.open_until, breaker_failed_probes = r.probes, "
+            "unclean_deaths = CASE WHEN r.clean = 1 THEN 0 ELSE unclean_deaths END "
+            f"FROM {tx.dialect.rows('rows', _NEWS)} AS r WHERE lanes.name = r.name AND owner = :owner",
+            rows=pack([_news_row(lane) for lane in news]),
             owner=worker_id,
         )
+
+
+def _news_row(news: LaneNews) -> tuple[Any, ...]:
+    breaker = news.breaker
+    return (
+        news.lane,
+        news.not_before,
+        breaker.state,
+        breaker.failures,
+        breaker.open_until,
+        breaker.failed_probes,
+        int(news.clean),
+    )

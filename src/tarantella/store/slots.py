@@ -30,7 +30,7 @@ def share(held: Mapping[str, int], worker_id: str, concurrency: int, busy: int) 
 
 
 def claim(tx: Tx, run_id: str, worker_id: str, concurrency: int, busy: int) -> int:
-    """Take this worker's share of a run's slots."""
+    """Take this worker's share of a run's slots. The caller holds the run's row, so that no two share at the same time."""
     held = shares(tx, [run_id]).get(run_id, {})
     mine = share(held, worker_id, concurrency, busy)
     if held.get(worker_id) != mine:

@@ -20,11 +20,23 @@ metadata = MetaData()
 
 # SQLite only counts up by itself in a column of exactly this type.
 _Serial = BigInteger().with_variant(Integer(), "sqlite")
-_Id = String(36)
+
+
+def _word(length: int) -> String:
+    """Short text that is compared byte by byte: how it sorts must not depend on where a server was set up."""
+    return String(length).with_variant(String(length, collation="C"), "postgresql")
+
+
+_Id = _word(36)
 
 
 def _count(name: str) -> Column[int]:
     return Column(name, BigInteger, nullable=False, server_default=text("0"))
+
+
+def _index_where(condition: str, name: str, *columns: str) -> Index:
+    """An index of only those rows."""
+    return Index(name, *columns, sqlite_where=text(condition), postgresql_where=text(condition))
 
 
 workers = Table(
@@ -32,22 +44,23 @@ workers = Table(
     metadata,
     Column("id", _Id, primary_key=True),
     Column("serves", _Id),  # the one run that it works for; without one, it works for all
-    Column("host", String(255), nullable=False),
+    Column("host", _word(255), nullable=False),
     Column("pid", BigInteger, nullable=False),
-    Column("version", String(32), nullable=False),
+    Column("version", _word(32), nullable=False),
     Column("started_at", Double, nullable=False),
     Column("beat", BigInteger, nullable=False, server_default=text("0")),
     Column("beat_at", Double, nullable=False),
     Column("hungry", Integer, nullable=False, server_default=text("0")),
     Column("dead_at", Double),
+    _index_where("dead_at IS NULL", "workers_alive", "id"),
 )
 
 runs = Table(
     "runs",
     metadata,
     Column("id", _Id, primary_key=True),
-    Column("status", String(16), nullable=False),
-    Column("wanted", String(8), nullable=False),
+    Column("status", _word(16), nullable=False),
+    Column("wanted", _word(8), nullable=False),
     Column("reason", Text),  # why it waits, was interrupted, or ended as it did
     Column("spec", Text, nullable=False),
     Column("secrets", Text),
@@ -64,9 +77,10 @@ runs = Table(
     _count("records"),
     _count("requests"),
     _count("bytes"),
+    _count("stored"),  # bytes of its records and kept bodies, as far as they are counted
     Column("refused", Text, nullable=False, server_default=text("'{}'")),
     _count("last_event"),
-    Column("failure_code", String(32)),
+    Column("failure_code", _word(32)),
     Column("error_message", Text),
     Column("created_at", Double, nullable=False),
     Column("started_at", Double),
@@ -75,6 +89,9 @@ runs = Table(
     Column("finished_at", Double),
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
+    Index("runs_by_status_and_age", "status", "created_at", "id"),
+    _index_where("keeper IS NOT NULL", "runs_by_keeper", "keeper"),
+    _index_where("reason IN ('submitting', 'deleting')", "runs_unseen", "reason"),
 )
 
 pages = Table(
@@ -82,16 +99,16 @@ pages = Table(
     metadata,
     Column("id", _Serial, primary_key=True, autoincrement=True),
     Column("run_id", _Id, nullable=False),
-    Column("fingerprint", String(32), nullable=False),
-    Column("lane", String(255), nullable=False),
+    Column("fingerprint", _word(32), nullable=False),
+    Column("lane", _word(255), nullable=False),
     Column("url", Text, nullable=False),
     Column("depth", Integer, nullable=False),
-    Column("state", String(8), nullable=False),
-    Column("reason", String(32)),
+    Column("state", _word(8), nullable=False),
+    Column("reason", _word(32)),
     Column("detail", Text),
     Column("tries", Integer, nullable=False, server_default=text("0")),  # grows with every outcome: the fence
     Column("charged", Integer, nullable=False, server_default=text("0")),  # of them, those that count as attempts
-    Column("strategy", String(16), nullable=False),
+    Column("strategy", _word(16), nullable=False),
     Column("next_at", Double, nullable=False),
     Column("hops", Integer, nullable=False, server_default=text("0")),
     Column("is_start", Integer, nullable=False, server_default=text("0")),
@@ -99,31 +116,12 @@ pages = Table(
     Column("found_on", BigInteger),
     Column("status", Integer),
     Column("final_url", Text),
-    Column("final_fingerprint", String(32)),
+    Column("final_fingerprint", _word(32)),
     Index("pages_once_per_run", "run_id", "fingerprint", unique=True),
-    Index(
-        "pages_pending",
-        "lane",
-        "run_id",
-        "next_at",
-        sqlite_where=text("state = 'pending'"),
-        postgresql_where=text("state = 'pending'"),
-    ),
-    Index(
-        "pages_in_trouble",
-        "run_id",
-        "state",
-        "id",
-        sqlite_where=text("state IN ('failed', 'skipped')"),
-        postgresql_where=text("state IN ('failed', 'skipped')"),
-    ),
-    Index(
-        "pages_redirected",
-        "run_id",
-        "final_fingerprint",
-        sqlite_where=text("final_fingerprint IS NOT NULL"),
-        postgresql_where=text("final_fingerprint IS NOT NULL"),
-    ),
+    Index("pages_of_run", "run_id", "id"),
+    _index_where("state = 'pending'", "pages_pending", "lane", "run_id", "next_at"),
+    _index_where("state IN ('failed', 'skipped')", "pages_in_trouble", "run_id", "state", "id"),
+    _index_where("final_fingerprint IS NOT NULL", "pages_redirected", "run_id", "final_fingerprint"),
 )
 
 attempts = Table(
@@ -131,13 +129,13 @@ attempts = Table(
     metadata,
     Column("page_id", BigInteger, primary_key=True, autoincrement=False),
     Column("n", Integer, primary_key=True, autoincrement=False),
-    Column("strategy", String(16), nullable=False),
+    Column("strategy", _word(16), nullable=False),
     Column("started_at", Double, nullable=False),
     Column("elapsed_ms", Integer, nullable=False),
-    Column("protocol", String(8)),  # http/1.1, h2, or cache
+    Column("protocol", _word(8)),  # http/1.1, h2, or cache
     Column("status", Integer),
     Column("bytes", BigInteger, nullable=False, server_default=text("0")),
-    Column("failure", String(32)),
+    Column("failure", _word(32)),
     Column("detail", Text),
     Column("decision", Text, nullable=False),
     sqlite_with_rowid=False,
@@ -169,19 +167,20 @@ run_events = Table(
     Column("run_id", _Id, primary_key=True),
     Column("sequence", BigInteger, primary_key=True, autoincrement=False),
     Column("id", _Id, nullable=False),
-    Column("level", String(8), nullable=False),
+    Column("level", _word(8), nullable=False),
     Column("message", Text, nullable=False),
     Column("meta", Text, nullable=False),
     Column("created_at", Double, nullable=False),
+    _index_where("level IN ('warn', 'error')", "run_events_of_trouble", "run_id", "level", "sequence"),
 )
 
 lanes = Table(
     "lanes",
     metadata,
-    Column("name", String(255), primary_key=True),
+    Column("name", _word(255), primary_key=True),
     Column("owner", _Id),
     Column("not_before", Double, nullable=False, server_default=text("0")),
-    Column("breaker_state", String(16), nullable=False, server_default=text("'closed'")),
+    Column("breaker_state", _word(16), nullable=False, server_default=text("'closed'")),
     Column("breaker_failures", Integer, nullable=False, server_default=text("0")),
     Column("breaker_open_until", Double, nullable=False, server_default=text("0")),
     Column("breaker_failed_probes", Integer, nullable=False, server_default=text("0")),
@@ -193,7 +192,7 @@ stands = Table(
     "stands",
     metadata,
     Column("run_id", _Id, primary_key=True),
-    Column("lane", String(255), primary_key=True),
+    Column("lane", _word(255), primary_key=True),
     Column("ready_at", Double),  # the earliest next_at of its pending pages
     Index("stands_of_lane", "lane", "run_id"),
     Index("stands_ready", "ready_at"),
@@ -203,7 +202,7 @@ cookies = Table(
     "cookies",
     metadata,
     Column("run_id", _Id, primary_key=True),
-    Column("domain", String(255), primary_key=True),
+    Column("domain", _word(255), primary_key=True),
     Column("path", Text, primary_key=True),
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),

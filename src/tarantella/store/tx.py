@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import orjson
-from sqlalchemy import Connection, Row, TextClause, text
 
+from tarantella.store.connection import Connection, Result, Row
 from tarantella.store.dialect import Dialect
+from tarantella.store.dialect.contract import Point
+from tarantella.store.text import storable, without_escaped_nul
 
-INSERTED_AT_ONCE = 100
+T = TypeVar("T")
 
 
 class Tx:
@@ -26,46 +26,69 @@ class Tx:
 
     def execute(self, sql: str, **values: Any) -> int:
         """Run a statement; how many rows it changed."""
-        return self.connection.execute(_prepared(sql), values).rowcount
+        return self._run(sql, values).rowcount
 
-    def all(self, sql: str, **values: Any) -> Sequence[Row[Any]]:
-        return self.connection.execute(_prepared(sql), values).all()
+    def all(self, sql: str, **values: Any) -> Sequence[Row]:
+        return self._run(sql, values).all()
 
-    def first(self, sql: str, **values: Any) -> Row[Any] | None:
-        return self.connection.execute(_prepared(sql), values).first()
+    def first(self, sql: str, **values: Any) -> Row | None:
+        return self._run(sql, values).first()
 
     def value(self, sql: str, **values: Any) -> Any:
-        return self.connection.execute(_prepared(sql), values).scalar()
+        return self._run(sql, values).scalar()
 
     def insert(self, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], *, conflict: str) -> None:
-        """Insert many rows with bound values, a few statements for all of them."""
-        for start in range(0, len(rows), INSERTED_AT_ONCE):
-            chunk = rows[start : start + INSERTED_AT_ONCE]
-            sql = _insertion(self.dialect.mark, table, tuple(names), len(chunk), conflict)
-            self.connection.exec_driver_sql(sql, tuple(chain.from_iterable(chunk)))
+        """Insert many rows with bound values."""
+        self._insert(rows, lambda given: self.dialect.insert(self.connection, table, names, given, conflict))
 
-    def array(self, columns: Sequence[str], rest: str, **values: Any) -> list[Any]:
-        """The rows of a query as one JSON value.
+    def insert_new(
+        self,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        *,
+        key: Sequence[str],
+        returned: Sequence[str],
+        order: str,
+    ) -> Sequence[Sequence[Any]]:
+        """Insert those of these rows whose key is new, and give some columns of them."""
 
-        Reading row by row takes and gives back the interpreter's lock for each, which the event loop pays for.
-        """
-        inner = f"SELECT {', '.join(f'{column} AS c{i}' for i, column in enumerate(columns))} {rest}"
-        row = self.dialect.row_of.format(", ".join(f"c{i}" for i in range(len(columns))))
-        found = self.value(f"SELECT {self.dialect.array_of.format(row)} FROM ({inner}) AS found", **values)
-        return orjson.loads(found) if found else []
+        def insert(given: Sequence[tuple[Any, ...]]) -> Sequence[Sequence[Any]]:
+            return self.dialect.insert_new(
+                self.connection, table, names, given, key=key, returned=returned, order=order
+            )
 
+        return self._insert(rows, insert)
 
-@lru_cache(maxsize=512)
-def _prepared(sql: str) -> TextClause:
-    return text(sql)
+    def array(self, columns: Sequence[str], rest: str, **values: Any) -> Sequence[Sequence[Any]]:
+        """The rows of a query that may be many."""
+        return self.dialect.array(self.connection, columns, rest, values)
 
+    def serialise(self, point: Point) -> None:
+        """From here to the end of this transaction, let nobody else pass the same point."""
+        self.dialect.serialise(self.connection, point)
 
-@lru_cache(maxsize=512)
-def _insertion(mark: str, table: str, names: tuple[str, ...], count: int, conflict: str) -> str:
-    row = f"({', '.join([mark] * len(names))})"
-    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
+    def _run(self, sql: str, values: dict[str, Any]) -> Result:
+        try:
+            return self.connection.execute(sql, values)
+        except Exception as error:
+            if not self.dialect.refuses_text(error):
+                raise
+        return self.connection.execute(sql, {name: storable(value) for name, value in values.items()})
+
+    def _insert(self, rows: Sequence[tuple[Any, ...]], insert: Callable[[Sequence[tuple[Any, ...]]], T]) -> T:
+        try:
+            return insert(rows)
+        except Exception as error:
+            if not self.dialect.refuses_text(error):
+                raise
+        return insert([tuple(storable(value) for value in row) for row in rows])
 
 
 def pack(rows: Sequence[Any]) -> str:
     """Rows as the one parameter that Dialect.rows unrolls."""
-    return orjson.dumps(rows).decode()
+    try:
+        packed = orjson.dumps(rows)
+    except orjson.JSONEncodeError:
+        packed = orjson.dumps(storable(rows))
+    return without_escaped_nul(packed.decode())

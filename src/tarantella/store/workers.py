@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from sqlalchemy import Row
 
 from tarantella.domain.errors import WorkerDead
+from tarantella.domain.run import Wanted
 from tarantella.store import admission, runs
+from tarantella.store.connection import Row
 from tarantella.store.runs import INTERRUPTED as INTERRUPTED
 from tarantella.store.tx import Tx
 
@@ -58,7 +57,7 @@ def check_alive(tx: Tx, worker_id: str) -> None:
         raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
 
 
-def alive(tx: Tx) -> Sequence[Row[Any]]:
+def alive(tx: Tx) -> Sequence[Row]:
     return tx.all(
         "SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL"
     )
@@ -83,30 +82,30 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
         id=worker_id,
         unclean=int(unclean),
     )
-    served = [row.run_id for row in tx.all("SELECT run_id FROM run_workers WHERE worker_id = :id", id=worker_id)]
+    concerned = tx.all(
+        "SELECT run_id AS id FROM run_workers WHERE worker_id = :id UNION SELECT id FROM runs WHERE keeper = :id",
+        id=worker_id,
+    )
+    held = runs.lock(tx, [run.id for run in concerned])
     tx.execute("DELETE FROM run_workers WHERE worker_id = :id", id=worker_id)
+    for run in held:
+        if run.keeper == worker_id:
+            _interrupt(tx, run)
     # A pause may have waited for nobody else, whoever asked for it.
-    for run_id in sorted({*served, *_interrupt_runs(tx, worker_id)}):
-        runs.settle_pause(tx, run_id, max_running=max_running, now=now)
+    runs.settle_pauses(tx, [run.id for run in held], max_running=max_running, now=now)
     admission.admit(tx, max_running, now)
 
 
-def _interrupt_runs(tx: Tx, keeper: str) -> list[str]:
-    """Runs of a command that is gone should wait until somebody resumes them; which these are."""
-    kept = tx.all(
-        "SELECT id FROM runs WHERE keeper = :keeper AND status IN ('queued', 'running', 'paused') AND wanted <> 'cancel' "
-        "AND (reason IS NULL OR reason <> :submitting)",
-        keeper=keeper,
-        submitting=runs.SUBMITTING,
+def _interrupt(tx: Tx, run: runs.Run) -> None:
+    """A run of a command that is gone should wait until somebody resumes it."""
+    if run.is_over or run.wanted is Wanted.CANCEL or run.reason == runs.SUBMITTING:
+        return
+    tx.execute(
+        "UPDATE runs SET wanted = 'pause', reason = CASE WHEN wanted = 'pause' THEN reason ELSE :why END, keeper = NULL "
+        "WHERE id = :id",
+        id=run.id,
+        why=INTERRUPTED,
     )
-    for run in kept:
-        tx.execute(
-            "UPDATE runs SET wanted = 'pause', reason = CASE WHEN wanted = 'pause' THEN reason ELSE :why END, keeper = NULL "
-            "WHERE id = :id",
-            id=run.id,
-            why=INTERRUPTED,
-        )
-    return [run.id for run in kept]
 
 
 def forget_old(tx: Tx, before: float) -> int:

@@ -11,17 +11,21 @@ branch_labels = None
 depends_on = None
 
 
+def _word(length: int) -> sa.String:
+    return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")
+
+
 def upgrade() -> None:
     op.create_table(
         "attempts",
         sa.Column("page_id", sa.BigInteger(), autoincrement=False, nullable=False),
         sa.Column("n", sa.Integer(), autoincrement=False, nullable=False),
-        sa.Column("strategy", sa.String(length=16), nullable=False),
+        sa.Column("strategy", _word(16), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=False),
         sa.Column("elapsed_ms", sa.Integer(), nullable=False),
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("bytes", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
-        sa.Column("failure", sa.String(length=32), nullable=True),
+        sa.Column("failure", _word(32), nullable=True),
         sa.Column("detail", sa.Text(), nullable=True),
         sa.Column("decision", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("page_id", "n"),
@@ -36,10 +40,10 @@ def upgrade() -> None:
     )
     op.create_table(
         "lanes",
-        sa.Column("name", sa.String(length=255), nullable=False),
-        sa.Column("owner", sa.String(length=36), nullable=True),
+        sa.Column("name", _word(255), nullable=False),
+        sa.Column("owner", _word(36), nullable=True),
         sa.Column("not_before", sa.Double(), server_default=sa.text("0"), nullable=False),
-        sa.Column("breaker_state", sa.String(length=16), server_default=sa.text("'closed'"), nullable=False),
+        sa.Column("breaker_state", _word(16), server_default=sa.text("'closed'"), nullable=False),
         sa.Column("breaker_failures", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("breaker_open_until", sa.Double(), server_default=sa.text("0"), nullable=False),
         sa.Column("breaker_failed_probes", sa.Integer(), server_default=sa.text("0"), nullable=False),
@@ -50,17 +54,17 @@ def upgrade() -> None:
     op.create_table(
         "pages",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
-        sa.Column("run_id", sa.String(length=36), nullable=False),
-        sa.Column("fingerprint", sa.String(length=32), nullable=False),
-        sa.Column("lane", sa.String(length=255), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
+        sa.Column("fingerprint", _word(32), nullable=False),
+        sa.Column("lane", _word(255), nullable=False),
         sa.Column("url", sa.Text(), nullable=False),
         sa.Column("depth", sa.Integer(), nullable=False),
-        sa.Column("state", sa.String(length=8), nullable=False),
-        sa.Column("reason", sa.String(length=32), nullable=True),
+        sa.Column("state", _word(8), nullable=False),
+        sa.Column("reason", _word(32), nullable=True),
         sa.Column("detail", sa.Text(), nullable=True),
         sa.Column("tries", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("charged", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("strategy", sa.String(length=16), nullable=False),
+        sa.Column("strategy", _word(16), nullable=False),
         sa.Column("next_at", sa.Double(), nullable=False),
         sa.Column("hops", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("is_start", sa.Integer(), server_default=sa.text("0"), nullable=False),
@@ -69,7 +73,7 @@ def upgrade() -> None:
         sa.Column("found_on", sa.BigInteger(), nullable=True),
         sa.Column("status", sa.Integer(), nullable=True),
         sa.Column("final_url", sa.Text(), nullable=True),
-        sa.Column("final_fingerprint", sa.String(length=32), nullable=True),
+        sa.Column("final_fingerprint", _word(32), nullable=True),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
@@ -100,7 +104,7 @@ def upgrade() -> None:
     op.create_table(
         "records",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), autoincrement=True, nullable=False),
-        sa.Column("run_id", sa.String(length=36), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
         sa.Column("page_id", sa.BigInteger(), nullable=False),
         sa.Column("ordinal", sa.Integer(), nullable=False),
         sa.Column("data", sa.Text(), nullable=False),
@@ -110,10 +114,10 @@ def upgrade() -> None:
     op.create_index("records_once_per_page", "records", ["page_id", "ordinal"], unique=True)
     op.create_table(
         "run_events",
-        sa.Column("run_id", sa.String(length=36), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
         sa.Column("sequence", sa.BigInteger(), autoincrement=False, nullable=False),
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("level", sa.String(length=8), nullable=False),
+        sa.Column("id", _word(36), nullable=False),
+        sa.Column("level", _word(8), nullable=False),
         sa.Column("message", sa.Text(), nullable=False),
         sa.Column("meta", sa.Text(), nullable=False),
         sa.Column("created_at", sa.Double(), nullable=False),
@@ -121,21 +125,21 @@ def upgrade() -> None:
     )
     op.create_table(
         "run_workers",
-        sa.Column("run_id", sa.String(length=36), nullable=False),
-        sa.Column("worker_id", sa.String(length=36), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
+        sa.Column("worker_id", _word(36), nullable=False),
         sa.Column("slots", sa.Integer(), nullable=False),
         sa.PrimaryKeyConstraint("run_id", "worker_id"),
     )
     op.create_table(
         "runs",
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("status", sa.String(length=16), nullable=False),
-        sa.Column("wanted", sa.String(length=8), nullable=False),
+        sa.Column("id", _word(36), nullable=False),
+        sa.Column("status", _word(16), nullable=False),
+        sa.Column("wanted", _word(8), nullable=False),
         sa.Column("reason", sa.Text(), nullable=True),
         sa.Column("spec", sa.Text(), nullable=False),
         sa.Column("secrets", sa.Text(), nullable=True),
         sa.Column("roots", sa.Text(), nullable=False),
-        sa.Column("keeper", sa.String(length=36), nullable=True),
+        sa.Column("keeper", _word(36), nullable=True),
         sa.Column("rank", sa.Double(), nullable=False),
         sa.Column("total", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("done", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
@@ -149,7 +153,7 @@ def upgrade() -> None:
         sa.Column("bytes", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("refused", sa.Text(), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("last_event", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
-        sa.Column("failure_code", sa.String(length=32), nullable=True),
+        sa.Column("failure_code", _word(32), nullable=True),
         sa.Column("error_message", sa.Text(), nullable=True),
         sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=True),
@@ -162,8 +166,8 @@ def upgrade() -> None:
     op.create_index("runs_by_rank", "runs", ["status", "rank"], unique=False)
     op.create_table(
         "stands",
-        sa.Column("run_id", sa.String(length=36), nullable=False),
-        sa.Column("lane", sa.String(length=255), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
+        sa.Column("lane", _word(255), nullable=False),
         sa.Column("ready_at", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("run_id", "lane"),
     )
@@ -171,11 +175,11 @@ def upgrade() -> None:
     op.create_index("stands_ready", "stands", ["ready_at"], unique=False)
     op.create_table(
         "workers",
-        sa.Column("id", sa.String(length=36), nullable=False),
-        sa.Column("serves", sa.String(length=36), nullable=True),
-        sa.Column("host", sa.String(length=255), nullable=False),
+        sa.Column("id", _word(36), nullable=False),
+        sa.Column("serves", _word(36), nullable=True),
+        sa.Column("host", _word(255), nullable=False),
         sa.Column("pid", sa.BigInteger(), nullable=False),
-        sa.Column("version", sa.String(length=32), nullable=False),
+        sa.Column("version", _word(32), nullable=False),
         sa.Column("started_at", sa.Double(), nullable=False),
         sa.Column("beat", sa.BigInteger(), server_default=sa.text("0"), nullable=False),
         sa.Column("beat_at", sa.Double(), nullable=False),

@@ -11,11 +11,15 @@ branch_labels = None
 depends_on = None
 
 
+def _word(length: int) -> sa.String:
+    return sa.String(length).with_variant(sa.String(length, collation="C"), "postgresql")
+
+
 def upgrade() -> None:
     op.create_table(
         "cookies",
-        sa.Column("run_id", sa.String(length=36), nullable=False),
-        sa.Column("domain", sa.String(length=255), nullable=False),
+        sa.Column("run_id", _word(36), nullable=False),
+        sa.Column("domain", _word(255), nullable=False),
         sa.Column("path", sa.Text(), nullable=False),
         sa.Column("name", sa.Text(), nullable=False),
         sa.Column("value", sa.Text(), nullable=False),
@@ -28,4 +32,4 @@ def upgrade() -> None:
     )
     # They travelled with a page from host to host; now they are the run's.
     op.drop_column("pages", "cookies")
-    op.add_column("attempts", sa.Column("protocol", sa.String(length=8), nullable=True))
+    op.add_column("attempts", sa.Column("protocol", _word(8), nullable=True))

@@ -1,0 +1,266 @@
+"""SQLite: one file, one writer at a time, and nobody starves."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import lru_cache
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from urllib.parse import quote
+
+import orjson
+
+from tarantella.domain.errors import StoreBroken, StoreBusy
+from tarantella.store.connection import Connection, DriverError, Values
+from tarantella.store.dialect.contract import Dialect, Finding, Point
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection as SqlAlchemyConnection
+
+INSERTED_AT_ONCE = 100
+LARGEST_LOG = 16_000_000
+LOCK_POLL = 0.001
+LONGEST_REST = 0.05
+_LOCKED = ("database is locked", "database table is locked", "database schema is locked")
+
+
+class Sqlite(Dialect):
+    """A file in the data directory."""
+
+    name: ClassVar[str] = "sqlite"
+    for_update: ClassVar[str] = ""
+    for_update_of_free: ClassVar[str] = ""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.told = str(path)
+        self._log = path.with_name(path.name + "-wal")
+
+    # -- spelling
+
+    def rows(self, parameter: str, columns: Sequence[tuple[str, str]]) -> str:
+        picked = ", ".join(f"CAST(item.value ->> {i} AS {kind}) AS {name}" for i, (name, kind) in enumerate(columns))
+        return f"(SELECT {picked} FROM json_each(:{parameter}) AS item)"
+
+    def values(self, parameter: str, kind: str = "TEXT") -> str:
+        return f"(SELECT item.value AS value FROM json_each(:{parameter}) AS item)"
+
+    # -- many rows at once
+
+    def insert(
+        self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
+    ) -> None:
+        for start in range(0, len(rows), INSERTED_AT_ONCE):
+            chunk = rows[start : start + INSERTED_AT_ONCE]
+            sql = _insertion(table, tuple(names), len(chunk), conflict)
+            connection.execute(sql, tuple(chain.from_iterable(chunk)))
+
+    def insert_new(
+        self,
+        connection: Connection,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        *,
+        key: Sequence[str],
+        returned: Sequence[str],
+        order: str,
+    ) -> Sequence[Sequence[Any]]:
+        # Nobody else writes meanwhile, and numbers only grow: what has a higher one than all before is new.
+        last = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").scalar()
+        self.insert(connection, table, names, rows, f"({', '.join(key)}) DO NOTHING")
+        return self.array(connection, returned, f"FROM {table} WHERE id > :last ORDER BY {order}", {"last": last})
+
+    def array(
+        self, connection: Connection, columns: Sequence[str], rest: str, values: Values
+    ) -> Sequence[Sequence[Any]]:
+        # As one JSON value: reading row by row takes and gives back the interpreter's lock for each, which the event
+        # loop pays for.
+        found = connection.execute(_as_array(tuple(columns), rest), values).scalar()
+        rows: list[list[Any]] = orjson.loads(found) if found else []
+        return rows
+
+    # -- transactions
+
+    def connect(self, *, patience: float) -> Connection:
+        try:
+            # A file that vanished must not come back empty; the schema step alone creates it.
+            raw = sqlite3.connect(
+                f"file:{quote(os.fspath(self.path))}?mode=rw",
+                uri=True,
+                isolation_level=None,
+                timeout=5,
+                check_same_thread=False,
+            )
+            raw.execute("PRAGMA wal_autocheckpoint = 0")
+            raw.execute("PRAGMA cache_size = -16384")
+            raw.execute("PRAGMA temp_store = MEMORY")
+        except sqlite3.Error as error:
+            raise DriverError(error) from error
+        return Connection(raw, sqlite3)
+
+    def begin(self, connection: Connection, *, durable: bool) -> None:
+        if connection.durable is None:
+            # SQLite's own way of waiting for the lock sleeps longer and longer while others slip in.
+            connection.execute("PRAGMA busy_timeout = 0")
+        if connection.durable != durable:
+            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
+            connection.durable = durable
+        connection.execute("BEGIN IMMEDIATE")
+
+    def begin_read(self, connection: Connection) -> None:
+        connection.execute("BEGIN")
+
+    def serialise(self, connection: Connection, point: Point) -> None:
+        """A transaction that writes is alone from its beginning."""
+
+    def rest(self, held: float) -> float:
+        # Whoever else waits for the lock gets it now: SQLite itself would give it to us again and again.
+        return min(held, LONGEST_REST)
+
+    # -- when something goes wrong
+
+    def pause(self, error: Exception) -> float | None:
+        return LOCK_POLL if _is_locked(error) else None
+
+    def is_undone(self, error: Exception) -> bool:
+        return _is_locked(error)
+
+    def is_lost(self, error: Exception) -> bool:
+        return False
+
+    def refuses_text(self, error: Exception) -> bool:
+        return isinstance(error, UnicodeEncodeError)
+
+    def translated(self, error: Exception) -> Exception:
+        if not isinstance(error, DriverError):
+            return error
+        said = str(error.orig)
+        if _is_locked(error):
+            return StoreBusy(
+                f"{self.told} has been locked for too long.", remedy="Another program holds it; try again."
+            )
+        if "full" in said:
+            return StoreBroken(
+                f"There is no room left for {self.told}.", remedy="Free some disk space, then resume the run."
+            )
+        if "readonly" in said or "unable to open" in said:
+            return StoreBroken(
+                f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
+            )
+        if "malformed" in said or "not a database" in said or "disk I/O" in said:
+            return StoreBroken(
+                f"{self.told} is damaged: {said}.", remedy="Restore it from a copy, or choose another --data-dir."
+            )
+        return error
+
+    # -- the schema
+
+    def exists(self) -> bool:
+        return self.path.exists()
+
+    @contextmanager
+    def preparing(self) -> Iterator[None]:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with (self.path.parent / "schema.lock").open("a") as lock:
+                # Two first starts at the same moment: SQLite itself refuses the second while the first changes the journal.
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                yield
+        except (OSError, sqlite3.Error, DriverError) as error:
+            raise StoreBroken(
+                f"{self.told} can't be used: {error}.", remedy="Choose another folder with --data-dir."
+            ) from error
+
+    @contextmanager
+    def changing(self) -> Iterator[Connection]:
+        with closing(Connection(self._open_or_make(), sqlite3)) as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    @contextmanager
+    def migrating(self) -> Iterator[SqlAlchemyConnection]:
+        from sqlalchemy import NullPool, create_engine
+
+        made = {"creator": self._open_or_make, "poolclass": NullPool, "isolation_level": "AUTOCOMMIT"}
+        with create_engine("sqlite://", **made).connect() as connection:
+            connection.exec_driver_sql("BEGIN IMMEDIATE")
+            yield connection
+
+    def _open_or_make(self) -> sqlite3.Connection:
+        self.path.touch(mode=0o600, exist_ok=True)
+        connection = sqlite3.connect(self.path, isolation_level=None, timeout=60)
+        connection.execute("PRAGMA journal_mode = WAL")
+        return connection
+
+    def has_table(self, connection: Connection, name: str) -> bool:
+        found = connection.execute("SELECT count(*) FROM sqlite_master WHERE name = :name", {"name": name})
+        return bool(found.scalar())
+
+    # -- housekeeping
+
+    def log_is_long(self) -> bool:
+        try:
+            return self._log.stat().st_size > LARGEST_LOG
+        except OSError:
+            return False
+
+    def checkpoint(self, connection: Connection) -> None:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def reclaim(self, connection: Connection) -> None:
+        try:
+            connection.execute("VACUUM")
+            self.checkpoint(connection)
+        except DriverError as error:
+            # The room stays with the database and is used for the next run.
+            if not _is_locked(error):
+                raise
+
+    def examine(self) -> Iterator[Finding]:
+        if not self.path.exists():
+            return
+        if not os.access(self.path, os.R_OK | os.W_OK):
+            yield Finding(
+                "database",
+                False,
+                f"{self.told} can't be read and written",
+                "Become the owner of it, or use another --data-dir.",
+            )
+            return
+        try:
+            with closing(
+                sqlite3.connect(f"file:{quote(os.fspath(self.path))}?mode=rw", uri=True, timeout=5)
+            ) as connection:
+                verdict = [str(row[0]) for row in connection.execute("PRAGMA quick_check(3)")]
+        except sqlite3.Error as error:
+            remedy = "Restore it from a copy, or use another --data-dir."
+            yield Finding("database", False, f"{self.told}: {error}", remedy)
+            return
+        if verdict == ["ok"]:
+            yield Finding("database", True, f"sound, {self.path.stat().st_size / 1e6:.1f} MB")
+        else:
+            remedy = "Restore it from a copy, or export what can be read."
+            yield Finding("database", False, f"damaged: {'; '.join(verdict)}", remedy)
+
+
+def _is_locked(error: Exception) -> bool:
+    return isinstance(error, DriverError) and any(said in str(error.orig) for said in _LOCKED)
+
+
+@lru_cache(maxsize=512)
+def _insertion(table: str, names: tuple[str, ...], count: int, conflict: str) -> str:
+    row = f"({', '.join('?' * len(names))})"
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
+
+
+@lru_cache(maxsize=512)
+def _as_array(columns: tuple[str, ...], rest: str) -> str:
+    inner = f"SELECT {', '.join(f'{column} AS c{i}' for i, column in enumerate(columns))} {rest}"
+    row = ", ".join(f"c{i}" for i in range(len(columns)))
+    return f"SELECT json_group_array(json_array({row})) FROM ({inner}) AS found"

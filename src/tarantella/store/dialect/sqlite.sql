@@ -1,0 +1,190 @@
+-- Written by `python -m tools.tables`; a test fails when it differs from the code.
+
+CREATE TABLE attempts (
+	page_id BIGINT NOT NULL,
+	n INTEGER NOT NULL,
+	strategy VARCHAR(16) NOT NULL,
+	started_at DOUBLE NOT NULL,
+	elapsed_ms INTEGER NOT NULL,
+	protocol VARCHAR(8),
+	status INTEGER,
+	bytes BIGINT DEFAULT 0 NOT NULL,
+	failure VARCHAR(32),
+	detail TEXT,
+	decision TEXT NOT NULL,
+	PRIMARY KEY (page_id, n)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE bodies (
+	page_id BIGINT NOT NULL,
+	content_type TEXT NOT NULL,
+	body BLOB NOT NULL,
+	PRIMARY KEY (page_id)
+);
+
+CREATE TABLE cookies (
+	run_id VARCHAR(36) NOT NULL,
+	domain VARCHAR(255) NOT NULL,
+	path TEXT NOT NULL,
+	name TEXT NOT NULL,
+	value TEXT NOT NULL,
+	secure INTEGER NOT NULL,
+	host_only INTEGER NOT NULL,
+	expires_at DOUBLE,
+	set_at DOUBLE NOT NULL,
+	PRIMARY KEY (run_id, domain, path, name)
+)
+ WITHOUT ROWID;
+
+CREATE TABLE lanes (
+	name VARCHAR(255) NOT NULL,
+	owner VARCHAR(36),
+	not_before DOUBLE DEFAULT 0 NOT NULL,
+	breaker_state VARCHAR(16) DEFAULT 'closed' NOT NULL,
+	breaker_failures INTEGER DEFAULT 0 NOT NULL,
+	breaker_open_until DOUBLE DEFAULT 0 NOT NULL,
+	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
+	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
+	PRIMARY KEY (name)
+);
+
+CREATE INDEX lanes_by_owner ON lanes (owner);
+
+CREATE TABLE pages (
+	id INTEGER NOT NULL,
+	run_id VARCHAR(36) NOT NULL,
+	fingerprint VARCHAR(32) NOT NULL,
+	lane VARCHAR(255) NOT NULL,
+	url TEXT NOT NULL,
+	depth INTEGER NOT NULL,
+	state VARCHAR(8) NOT NULL,
+	reason VARCHAR(32),
+	detail TEXT,
+	tries INTEGER DEFAULT 0 NOT NULL,
+	charged INTEGER DEFAULT 0 NOT NULL,
+	strategy VARCHAR(16) NOT NULL,
+	next_at DOUBLE NOT NULL,
+	hops INTEGER DEFAULT 0 NOT NULL,
+	is_start INTEGER DEFAULT 0 NOT NULL,
+	asked_url TEXT,
+	found_on BIGINT,
+	status INTEGER,
+	final_url TEXT,
+	final_fingerprint VARCHAR(32),
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX pages_in_trouble ON pages (run_id, state, id) WHERE state IN ('failed', 'skipped');
+
+CREATE INDEX pages_of_run ON pages (run_id, id);
+
+CREATE UNIQUE INDEX pages_once_per_run ON pages (run_id, fingerprint);
+
+CREATE INDEX pages_pending ON pages (lane, run_id, next_at) WHERE state = 'pending';
+
+CREATE INDEX pages_redirected ON pages (run_id, final_fingerprint) WHERE final_fingerprint IS NOT NULL;
+
+CREATE TABLE records (
+	id INTEGER NOT NULL,
+	run_id VARCHAR(36) NOT NULL,
+	page_id BIGINT NOT NULL,
+	ordinal INTEGER NOT NULL,
+	data TEXT NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX records_of_run ON records (run_id, id);
+
+CREATE UNIQUE INDEX records_once_per_page ON records (page_id, ordinal);
+
+CREATE TABLE run_events (
+	run_id VARCHAR(36) NOT NULL,
+	sequence BIGINT NOT NULL,
+	id VARCHAR(36) NOT NULL,
+	level VARCHAR(8) NOT NULL,
+	message TEXT NOT NULL,
+	meta TEXT NOT NULL,
+	created_at DOUBLE NOT NULL,
+	PRIMARY KEY (run_id, sequence)
+);
+
+CREATE INDEX run_events_of_trouble ON run_events (run_id, level, sequence) WHERE level IN ('warn', 'error');
+
+CREATE TABLE run_workers (
+	run_id VARCHAR(36) NOT NULL,
+	worker_id VARCHAR(36) NOT NULL,
+	slots INTEGER NOT NULL,
+	PRIMARY KEY (run_id, worker_id)
+);
+
+CREATE TABLE runs (
+	id VARCHAR(36) NOT NULL,
+	status VARCHAR(16) NOT NULL,
+	wanted VARCHAR(8) NOT NULL,
+	reason TEXT,
+	spec TEXT NOT NULL,
+	secrets TEXT,
+	roots TEXT NOT NULL,
+	keeper VARCHAR(36),
+	rank DOUBLE NOT NULL,
+	total BIGINT DEFAULT 0 NOT NULL,
+	done BIGINT DEFAULT 0 NOT NULL,
+	failed BIGINT DEFAULT 0 NOT NULL,
+	skipped BIGINT DEFAULT 0 NOT NULL,
+	pending BIGINT DEFAULT 0 NOT NULL,
+	incomplete BIGINT DEFAULT 0 NOT NULL,
+	surplus BIGINT DEFAULT 0 NOT NULL,
+	records BIGINT DEFAULT 0 NOT NULL,
+	requests BIGINT DEFAULT 0 NOT NULL,
+	bytes BIGINT DEFAULT 0 NOT NULL,
+	stored BIGINT DEFAULT 0 NOT NULL,
+	refused TEXT DEFAULT '{}' NOT NULL,
+	last_event BIGINT DEFAULT 0 NOT NULL,
+	failure_code VARCHAR(32),
+	error_message TEXT,
+	created_at DOUBLE NOT NULL,
+	started_at DOUBLE,
+	paused_at DOUBLE,
+	deadline_at DOUBLE,
+	finished_at DOUBLE,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX runs_by_age ON runs (created_at, id);
+
+CREATE INDEX runs_by_keeper ON runs (keeper) WHERE keeper IS NOT NULL;
+
+CREATE INDEX runs_by_rank ON runs (status, rank);
+
+CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
+
+CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
+
+CREATE TABLE stands (
+	run_id VARCHAR(36) NOT NULL,
+	lane VARCHAR(255) NOT NULL,
+	ready_at DOUBLE,
+	PRIMARY KEY (run_id, lane)
+);
+
+CREATE INDEX stands_of_lane ON stands (lane, run_id);
+
+CREATE INDEX stands_ready ON stands (ready_at);
+
+CREATE TABLE workers (
+	id VARCHAR(36) NOT NULL,
+	serves VARCHAR(36),
+	host VARCHAR(255) NOT NULL,
+	pid BIGINT NOT NULL,
+	version VARCHAR(32) NOT NULL,
+	started_at DOUBLE NOT NULL,
+	beat BIGINT DEFAULT 0 NOT NULL,
+	beat_at DOUBLE NOT NULL,
+	hungry INTEGER DEFAULT 0 NOT NULL,
+	dead_at DOUBLE,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX workers_alive ON workers (id) WHERE dead_at IS NULL;
+
