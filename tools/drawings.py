@@ -92,7 +92,7 @@ def failures_page() -> str:
     lines += [f"| `{skip}` | {SKIP_IN_WORDS[skip]} | {'yes' if skip in INCOMPLETE_SKIPS else 'no'} |" for skip in Skip]
     lines += [
         "",
-        "Links that never become pages (another scheme, out of scope, too deep, malformed) are counted per reason, with samples,",
+        "Links that never become pages (another scheme, [out of scope, a trap](scope.md), malformed) are counted per reason, with samples,",
         "in `tarantella runs show`.",
     ]
     return "\n".join(lines) + "\n"

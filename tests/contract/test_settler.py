@@ -9,10 +9,13 @@ from typing import Any, TypeVar
 import pytest
 
 from tarantella.domain.errors import StoreBusy, WorkerDead
-from tarantella.domain.outcome import LaneNews, Outcome
+from tarantella.domain.event import MAX_PAGES_REACHED
+from tarantella.domain.outcome import LaneNews, Outcome, Refused
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.run import RunStatus
+from tarantella.domain.spec import Spec
 from tarantella.engine import settler as settling
+from tarantella.engine import slices
 from tarantella.engine.lane import Clock
 from tarantella.engine.settler import Settler
 from tarantella.store import pages
@@ -188,3 +191,54 @@ def test_results_that_wait_are_bounded_in_bytes(world: World) -> None:
     assert desk.settler.is_full
     story(desk.settle())
     assert not desk.settler.is_full
+
+
+def many_links(page: Page, number: int) -> Outcome:
+    return done(page, *(link(f"found-{n}") for n in range(number)))
+
+
+@pytest.mark.parametrize(("before", "after"), [(0, 0), (1, 0), (0, 3), (1, 2)])
+def test_very_many_links_are_stored_in_slices_of_which_the_last_ends_the_page(
+    world: World, monkeypatch: pytest.MonkeyPatch, before: int, after: int
+) -> None:
+    monkeypatch.setattr(slices, "LINKS_AT_ONCE", 10)
+    run, [before_it, page, after_it] = start(world, 3)
+    desk = Desk(world, UnsureDatabase(world.database, before=before, after=after))
+    story(desk.settle(done(before_it), many_links(page, 35), done(after_it)))
+    row = world.run(run)
+    assert (row.counts.done, row.counts.total, row.counts.pending) == (3, 4 + 35, 36)
+    assert [len(batch[0].links) for batch, _ in desk.reported] == [0, 10, 10, 10, 5, 0]
+    assert [batch[0].partial for batch, _ in desk.reported] == [False, True, True, True, False, False]
+    assert row.records == 3
+    [attempt] = world.read(pages.attempts, page_id=page.id)
+    assert attempt["n"] == 4
+    world.check()
+
+
+def test_slices_of_a_page_that_is_somebody_elses_by_now_change_nothing(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LINKS_AT_ONCE", 10)
+    _, [page] = start(world, 1)
+    world.settle(world.worker(), failed(page))
+    before = {table: rows for table, rows in world.dump().items() if table != "workers"}
+    desk = Desk(world)
+    story(desk.settle(many_links(page, 35)))
+    assert [result.lost for _, result in desk.reported] == [1, 1, 1, 1]
+    assert {table: rows for table, rows in world.dump().items() if table != "workers"} == before
+
+
+def test_when_a_run_is_full_the_other_slices_are_counted_and_not_stored(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LINKS_AT_ONCE", 10)
+    run = world.submit("start", spec=Spec(max_pages=5))
+    [page] = world.take(run)
+    desk = Desk(world)
+    desk.settler._run_is_full = lambda run_id: world.run(run_id).is_full
+    story(desk.settle(many_links(page, 35)._replace(refused={"max_pages": Refused(1, ("x",))})))
+    row = world.run(run)
+    assert (row.counts.total, row.surplus) == (11, 6)
+    assert row.refused["max_pages"]["count"] == 26
+    assert world.messages(run).count(MAX_PAGES_REACHED) == 1
+    world.check()

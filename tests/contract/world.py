@@ -249,7 +249,9 @@ def _check_run(tx: Tx, run: Run) -> None:
     skips = {trouble["reason"]: trouble["count"] for trouble in reasons if trouble["state"] == "skipped"}
     assert sum(skips.get(reason, 0) for reason in INCOMPLETE_SKIPS) == counts.incomplete
     assert skips.get(Skip.MAX_PAGES, 0) == run.surplus
-    assert counts.total - run.surplus <= run.spec.max_pages
+    kinds = "SELECT count(*) FROM pages WHERE run_id = :run AND kind <> 'page'"
+    assert tx.value(kinds, run=run.id) == run.sitemaps
+    assert counts.total - run.surplus - run.sitemaps <= run.spec.max_pages
     assert len(records.after(tx, run.id, 0, limit=1_000_000)) == run.records
     history = events.listed(tx, run.id, limit=1_000_000)
     assert [event["sequence"] for event in history] == list(range(1, run.last_event + 1))

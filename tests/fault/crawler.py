@@ -18,6 +18,7 @@ from pathlib import Path
 from tarantella.bootstrap import make_tools, open_app
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.spec import Spec
+from tarantella.engine import slices
 from tarantella.engine.attempt import Tools
 from tarantella.engine.taster import LONGEST_LINE, Taster, serve_tastings
 from tarantella.engine.timing import Timing
@@ -59,6 +60,7 @@ class Poisoned:
 
 def main() -> None:
     options = _parser().parse_args()
+    slices.LINKS_AT_ONCE = options.links_at_once or slices.LINKS_AT_ONCE
     try:
         sys.exit(asyncio.run(_taste(options) if options.what == "taster" else _crawl(options)))
     except TarantellaError as error:
@@ -184,6 +186,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--engines", type=int, default=1)
     parser.add_argument("--timing", choices=sorted(TIMINGS), default="quick")
     parser.add_argument("--poison", default="", help="die of a page whose address contains this")
+    parser.add_argument("--links-at-once", type=int, help="store so many links of a page in one transaction")
     parser.add_argument(
         "--no-taster", action="store_true", help="after two deaths go on in this process, at full speed"
     )

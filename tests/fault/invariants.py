@@ -199,6 +199,7 @@ def _counts(db: Moment, run: Any) -> Iterator[str]:
         **{state: states.get(state, 0) for state in ("done", "failed", "skipped", "pending")},
         "incomplete": sum(reasons.get(str(reason), 0) for reason in INCOMPLETE_SKIPS),
         "surplus": reasons.get(str(Skip.MAX_PAGES), 0),
+        "sitemaps": _one(db, "SELECT count(*) FROM pages WHERE kind <> 'page' AND run_id = ?", run["id"]),
         "records": _one(db, "SELECT count(*) FROM records WHERE run_id = ?", run["id"]),
         "requests": requests,
         "bytes": size,

@@ -56,6 +56,28 @@ def test_answers_can_be_kept_for_the_next_time(tmp_path: Path) -> None:
     assert list((tmp_path / "data" / "cache").glob("*/*.page"))
 
 
+def test_a_sitemap_can_be_all_that_is_given(tmp_path: Path) -> None:
+    site = Site()
+    found = in_a_thread(
+        site, lambda: list(scrape(sitemap=f"{site.url}/sitemap/list?n=3", data_dir=tmp_path / "data", **LOCAL))
+    )
+    assert {record["url"] for record in found} == {f"{site.url}/item/{number}" for number in range(3)}
+
+
+def test_sitemaps_and_trap_limits_are_given_beside_the_addresses(tmp_path: Path) -> None:
+    site = Site()
+    options: dict[str, Any] = {"sitemap": ["auto"], "depth": None, "traps": {"dates": 5, "queries": None}}
+    found = in_a_thread(
+        site, lambda: list(scrape(f"{site.url}/days/2026/11/16", data_dir=tmp_path / "data", **options, **LOCAL))
+    )
+    assert len([record for record in found if "/days/" in record["url"]]) == 6
+
+
+def test_a_limit_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="trap limit"):
+        list(scrape("http://127.0.0.1:9/", data_dir=tmp_path / "data", traps={"moons": 5}))
+
+
 def test_scrape_works_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:
     async def cell() -> list[dict[str, Any]]:
         async with Site() as site:

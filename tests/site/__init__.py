@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from tests.site import bombs, control, documents, hostile, links, markup, pages, redirects, statuses, walls
+from tests.site import (
+    bombs,
+    control,
+    documents,
+    hostile,
+    links,
+    markup,
+    pages,
+    redirects,
+    sitemaps,
+    statuses,
+    traps,
+    walls,
+)
 from tests.site.hits import Hit
 from tests.site.pages import tree_path, tree_paths
 from tests.site.proxy import Proxy
@@ -12,6 +25,19 @@ from tests.site.request import Request
 from tests.site.server import Site
 
 # Importing a family registers its routes.
-FAMILIES = (bombs, control, documents, hostile, links, markup, pages, redirects, statuses, walls)
+FAMILIES = (
+    bombs,
+    control,
+    documents,
+    hostile,
+    links,
+    markup,
+    pages,
+    redirects,
+    sitemaps,
+    statuses,
+    traps,
+    walls,
+)
 
 __all__ = ["FAMILIES", "Call", "Hit", "Proxy", "Reply", "Request", "Site", "tree_path", "tree_paths"]

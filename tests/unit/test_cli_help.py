@@ -121,6 +121,8 @@ def test_other_defaults_are_those_of_a_run() -> None:
     assert float(str(shown["backoff"].show_default)) == spec.backoff.base == shown["backoff"].default
     assert int(str(shown["depth"].default)) == spec.depth
     assert (shown["scope"].default, shown["text"].default) == (spec.scope, spec.text)
+    assert shown["trap_limit"].show_default == str(spec.traps)
+    assert (shown["sitemap"].show_default, spec.sitemaps) == ("none", ())
     assert Priority[str(shown["priority"].default).upper()] is spec.priority
 
 
@@ -135,7 +137,8 @@ def test_choices_are_those_of_the_domain() -> None:
     assert FAIL_ON == ("failed", "partial", "never")
     for _, command in all_commands():
         for option in options_of(command):
-            if option.metavar and "|" in option.metavar and "FILE" not in option.metavar and option.name != "depth":
+            free = {"depth", "sitemap", "trap_limit"}
+            if option.metavar and "|" in option.metavar and "FILE" not in option.metavar and option.name not in free:
                 assert _choices(option) == set(option.metavar.split("|")), option.name
 
 

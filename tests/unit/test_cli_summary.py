@@ -12,6 +12,7 @@ import pytest
 from tarantella.cli import words
 from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
 from tarantella.domain.run import Counts, RunStatus
+from tarantella.domain.trap import TrapNote
 from tarantella.services.export import Exported
 from tests.unit.test_cli_progress import RUN
 
@@ -140,3 +141,16 @@ def test_json_has_the_same_numbers() -> None:
     assert (data["failures"], data["skips"]) == ({"not_found": 6}, {"robots": 4})
     assert (data["run_id"], data["status"], data["exit_code"]) == (RUN.id, "partial", 3)
     assert data["output"] == "data/exports/x.jsonl"
+
+
+def test_traps_that_were_stopped_are_shown_with_what_would_let_them_through() -> None:
+    notes = [TrapNote("dates", f"a/{n}/{{date}}", 5_000, 5_000, True, "http://a/") for n in range(7)]
+    counted = TrapNote("queries", "a/list", 20_000, 100_000, False, "http://a/")
+    text = told(replace(SUMMARY, run=replace(ENDED, traps=(counted, *notes))))
+    assert "  trap: a/0/{date}: more than 5,000 dates at one place, as calendars have them" in text
+    assert "(--trap-limit dates=N lets it through)" in text
+    assert text.count("trap: ") == 5
+    assert "and 2 traps more" in text
+    assert "a/list" not in text
+    shown = summary_json(replace(SUMMARY, run=replace(ENDED, traps=(counted, *notes))), 0)["traps"]
+    assert [trap["pattern"] for trap in shown] == [note.pattern for note in notes]

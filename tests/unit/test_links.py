@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 
 from tarantella.domain.outcome import Link
 from tarantella.domain.scope import Scope, ScopeKind
+from tarantella.domain.trap import TrapLimits
+from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, fingerprint, resolve
 from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.place import Place
@@ -137,6 +139,24 @@ def test_after_forget_everything_is_found_again() -> None:
     assert found(filter_, ["/a"]) and not found(filter_, ["/a"])
     filter_.forget()
     assert found(filter_, ["/a"]) == ["http://site.test/a"]
+
+
+def test_pages_that_the_run_has_already_are_not_new() -> None:
+    filter_ = links()
+    filter_.recall([fingerprint("http://site.test/a")])
+    assert found(filter_, ["/a", "/b"]) == ["http://site.test/b"]
+    filter_.recall(str(number) for number in range(filter_.room - 2))
+    assert found(filter_, ["/shop/../a", "/c"]) == ["http://site.test/c"]
+
+
+def test_a_trap_is_refused_by_its_rule_and_counted_only_when_it_is_new() -> None:
+    filter_ = LinkFilter(scope(), None, traps=Traps(TrapLimits(queries=2), 2026))
+    hrefs = ["/x?p=1", "/x?p=2", "/x?p=1#again", "/x?p=3", "/x?p=4", "/y"]
+    discovered = filter_.discover(hrefs, HOME, None, 1)
+    assert [link.url for link in discovered.links] == [f"http://site.test{path}" for path in ("/x?p=1", "/x?p=2", "/y")]
+    assert discovered.refused["trap_queries"].count == 2
+    assert [note.pattern for note in discovered.traps if note.stopped] == ["site.test/x"]
+    assert filter_.discover(["/x?p=5"], HOME, None, 1).traps == ()
 
 
 def test_slices_find_what_the_whole_finds() -> None:

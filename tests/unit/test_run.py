@@ -84,7 +84,7 @@ def test_a_page_that_is_done_stays_done() -> None:
 
 
 def test_skips_that_the_user_wanted_are_not_counted_as_incomplete() -> None:
-    wanted = {Skip.ROBOTS, Skip.SCOPE, Skip.MAX_PAGES, Skip.DUPLICATE, Skip.CONTENT_TYPE}
+    wanted = {Skip.ROBOTS, Skip.SCOPE, Skip.MAX_PAGES, Skip.DUPLICATE, Skip.CONTENT_TYPE, Skip.SITEMAP}
     assert set(Skip) - wanted == INCOMPLETE_SKIPS
 
 

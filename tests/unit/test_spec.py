@@ -13,6 +13,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Field, Secrets, Spec
+from tarantella.domain.trap import TrapLimits
 
 FULL = Spec(
     urls=("https://example.com/",),
@@ -27,6 +28,8 @@ FULL = Spec(
     scope=ScopeKind.DOMAIN,
     include=("*/a/*",),
     exclude=("*/b/*", "*.zip"),
+    sitemaps=("auto", "https://example.com/sitemap.xml"),
+    traps=TrapLimits(1, 2, 3, None, 5, 6),
     obey_robots=False,
     user_agent="Me/1.0",
     ca_file="ca.pem",
@@ -80,6 +83,11 @@ def test_a_snapshot_without_its_secrets_is_still_a_spec() -> None:
     assert Spec.from_json(orjson.loads(orjson.dumps(FULL.to_json()))) == replace(FULL, urls=(), secrets=Secrets())
 
 
+def test_a_snapshot_of_before_there_were_sitemaps_and_traps_is_still_a_spec() -> None:
+    earlier = {name: value for name, value in Spec().to_json().items() if name not in ("sitemaps", "traps")}
+    assert Spec.from_json(earlier) == Spec()
+
+
 def test_what_a_later_version_added_to_a_snapshot_is_passed_over() -> None:
     assert Spec.from_json({**Spec().to_json(), "invented": 1}) == Spec()
 
@@ -121,6 +129,7 @@ def _one(name: str, value: float) -> dict[str, Any]:
         ("allow_networks", ("10.0.0.0/33",), "allow_networks"),
         ("allow_networks", ("everything",), "allow_networks"),
         ("fields", (Field("a", "b"), Field("a", "c")), "fields"),
+        ("sitemaps", ("auto", "mailto:me@example.com"), "sitemap"),
     ],
 )
 def test_nonsense_is_refused_by_name_and_with_a_remedy(name: str, value: Any, field: str) -> None:

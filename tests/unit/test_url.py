@@ -168,6 +168,11 @@ SAME = [
     ("https://example.com/a?PHPSESSID=0a1b2c", "https://example.com/a"),
     ("https://example.com/a?sid=0123456789abcdef0123&b=1", "https://example.com/a?b=1"),
     ("https://example.com/a;jsessionid=0A1B?b=1", "https://example.com/a?b=1"),
+    ("https://example.com/(S(lit3py55t21z5v55vlm25s55))/a.aspx", "https://example.com/a.aspx"),
+    ("https://example.com/b/(X(1)S(0123456789abcdef))/a", "https://example.com/b/a"),
+    ("https://example.com/sid-0123456789abcdef0123/a", "https://example.com/a"),
+    ("https://example.com/a/PHPSESSID=0123456789abcdef0123", "https://example.com/a"),
+    ("https://example.com/a?oscSid=0123abc", "https://example.com/a"),
     ("https://example.com/a?", "https://example.com/a"),
     ("https://example.com/a?&&b=1&", "https://example.com/a?b=1"),
     ("https://EXAMPLE.com/a", "https://example.com/a"),
@@ -187,6 +192,10 @@ DIFFERENT = [
     ("https://example.com/a%3Fq", "https://example.com/a?q"),
     ("https://example.com/story?sid=1", "https://example.com/story?sid=2"),
     ("https://example.com/talk?session_id=12", "https://example.com/talk?session_id=13"),
+    ("https://example.com/session-introductiontoweaving/a", "https://example.com/a"),
+    ("https://example.com/session-1234/a", "https://example.com/a"),
+    ("https://sid-0123456789abcdef0123/a", "https://a/"),
+    ("https://example.com/(a)/b", "https://example.com/b"),
     ("https://example.com/a?xutm_source=1", "https://example.com/a?xutm_source=2"),
 ]
 

@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.spec import Secrets
+from tarantella.domain.trap import TrapLimits
 from tarantella.domain.url import MAX_LENGTH, start_url
 
 if TYPE_CHECKING:
@@ -45,6 +46,14 @@ def deadline_of(minutes: float | None, seconds: float | None) -> float | None:
     if minutes is None and seconds is None:
         return None
     return (minutes or 0.0) * 60 + (seconds or 0.0)
+
+
+def trap_limits_of(texts: Sequence[str], *, none: bool) -> TrapLimits:
+    """The usual limits, or none at all, with those that were given."""
+    limits = TrapLimits.none() if none else TrapLimits()
+    for text in texts:
+        limits = limits.with_limit(text)
+    return limits
 
 
 def backoff_of(base: float) -> Backoff:

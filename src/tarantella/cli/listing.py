@@ -10,8 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from tarantella.cli import words
-from tarantella.cli.reasons import in_words, refused_line
+from tarantella.cli.reasons import in_words, refused_line, trap_lines
 from tarantella.cli.terminal import grid
+from tarantella.domain.trap import TrapLimits
 
 if TYPE_CHECKING:
     from tarantella.services.runs import Run
@@ -34,6 +35,7 @@ TOLD_OF_SPEC = (
     "scope",
     "include",
     "exclude",
+    "sitemaps",
     "concurrency",
     "per_host",
     "delay",
@@ -127,6 +129,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
         for reason, entry in run.refused.items():
             for sample in entry["samples"][:SAMPLES]:
                 yield Text(f"  {reason}: {words.clean(sample)}", style="dim")
+    yield from (Text(line, style="yellow") for line in trap_lines(run.traps))
 
 
 def _fact(name: str, value: str | Text) -> Text:
@@ -141,13 +144,15 @@ def _told(run: Run) -> Iterator[str]:
             yield f"depth {value if value is not None else 'all'}"
         elif value not in (None, (), "", False) or name in ("delay",):
             shown = (
-                " ".join(map(str, value))
+                " ".join(words.clean(str(each)) for each in value)
                 if isinstance(value, tuple)
                 else f"{value:g}"
                 if isinstance(value, float)
                 else value
             )
             yield f"{name} {shown}" if value is not True else name
+    if spec.traps != TrapLimits():
+        yield f"trap limits {spec.traps}"
     yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)
     if spec.secrets.headers:
         yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"

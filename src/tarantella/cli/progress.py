@@ -124,7 +124,7 @@ def _phase(snapshot: Snapshot) -> str:
 
 
 def _finds_pages(snapshot: Snapshot) -> bool:
-    return snapshot.pace.discovering and snapshot.run.spec.depth != 1
+    return snapshot.pace.discovering and (snapshot.run.spec.depth != 1 or bool(snapshot.run.spec.sitemaps))
 
 
 def plain_line(snapshot: Snapshot, elapsed: float) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tarantella.cli import words
 from tarantella.domain.failure import IN_WORDS, Failure
 from tarantella.domain.page import SKIP_IN_WORDS, PageState, Skip
+from tarantella.domain.trap import TrapNote, TrapRule
 
 REFUSED_IN_WORDS: Mapping[str, str] = {
     "scope": "outside the scope",
@@ -17,6 +18,7 @@ REFUSED_IN_WORDS: Mapping[str, str] = {
     "too_long": "too long",
     "too_many": "more than 50,000 on one page",
     "malformed": "malformed",
+    **{f"trap_{rule}": f"in a trap ({rule})" for rule in TrapRule},
 }
 
 
@@ -37,3 +39,12 @@ def refused_line(refused: Mapping[str, Any]) -> str | None:
         for reason, entry in sorted(refused.items(), key=lambda item: -item[1]["count"])
     ]
     return f"links not followed: {', '.join(found)}" if found else None
+
+
+def trap_lines(traps: Iterable[TrapNote]) -> list[str]:
+    """What the trap rules stopped, a line each."""
+    return [
+        f"trap: {words.clean(note.pattern)}: {note.in_words} ({note.option} lets it through)"
+        for note in traps
+        if note.stopped
+    ]

@@ -43,6 +43,7 @@ Examples:
   tarantella scrape example.com --depth 2              and the pages it links to
   tarantella scrape example.com --depth all --max-pages 500 --exclude '*/tag/*'
   tarantella scrape shop.example --depth all --field 'price=.price' --format csv
+  tarantella scrape --sitemap https://example.com/sitemap.xml
   tarantella scrape --urls-file urls.txt --output - | jq .title
 """
 
@@ -95,6 +96,27 @@ def scrape(
         list[str] | None,
         typer.Option(metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT),
     ] = None,
+    sitemap: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="auto|URL",
+            help="Also fetch what a sitemap lists. `auto` reads those that robots.txt names, else /sitemap.xml.",
+            show_default="none",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    trap_limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=N|off",
+            help="When links are taken for a trap without end.",
+            show_default="length=2000, folders=20, repeats=3, dates=5000, combinations=1000, queries=100000",
+            rich_help_panel=WHAT,
+        ),
+    ] = None,
+    no_traps: Annotated[
+        bool, typer.Option("--no-traps", help="Follow links however endless they look.", rich_help_panel=WHAT)
+    ] = False,
     concurrency: Annotated[
         int | None,
         typer.Option(metavar="N", help="Requests in flight at the same time.", rich_help_panel=PACE),
@@ -264,14 +286,16 @@ def scrape(
     from tarantella.domain.errors import InvalidInput
     from tarantella.domain.run import Priority
     from tarantella.domain.scope import ScopeKind
+    from tarantella.domain.sitemap import AUTO, chosen
     from tarantella.domain.spec import Field, Spec
     from tarantella.domain.url import start_url
     from tarantella.services.export import target_of
 
-    if not urls and urls_file is None:
+    sitemaps = tuple(map(chosen, sitemap or ()))
+    if not urls and urls_file is None and not any(each != AUTO for each in sitemaps):
         raise InvalidInput(
             "There is no address to start from.",
-            remedy="Give one, as in `tarantella scrape example.com`, or --urls-file.",
+            remedy="Give one, as in `tarantella scrape example.com`, or --urls-file, or the address of a --sitemap.",
             field="urls",
         )
     for url in urls or ():
@@ -293,6 +317,8 @@ def scrape(
             scope=ScopeKind(scope),
             include=tuple(include or ()),
             exclude=tuple(exclude or ()),
+            sitemaps=sitemaps,
+            traps=inputs.trap_limits_of(trap_limit or (), none=no_traps),
             obey_robots=not ignore_robots,
             user_agent=_chosen(user_agent, settings.user_agent),
             ca_file=inputs.ca_file_of(ca_file),

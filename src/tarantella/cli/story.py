@@ -7,6 +7,7 @@ from typing import Any
 
 from tarantella.cli import words
 from tarantella.cli.reasons import in_words
+from tarantella.domain.page import PageKind
 
 
 def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
@@ -25,8 +26,22 @@ def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
 def _origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
     if page["is_start"]:
         return "It is a start address (depth 1)."
-    where = f"It was found on {words.clean(found_on['url'])}" if found_on else "It was found on a page that is gone"
-    return f"{where} (depth {page['depth']})."
+    if page["kind"] != PageKind.PAGE:
+        return _sitemap_origin(page, found_on)
+    if found_on is None:
+        return f"It was found on a page that is gone (depth {page['depth']})."
+    where = "on" if found_on["kind"] == PageKind.PAGE else "in the sitemap"
+    return f"It was found {where} {words.clean(found_on['url'])} (depth {page['depth']})."
+
+
+def _sitemap_origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
+    if page["kind"] == PageKind.SITEMAP_GUESS:
+        return "It is where the sitemap of its host should be."
+    if found_on is None or found_on["kind"] == PageKind.PAGE:
+        return "It is a sitemap that was asked for."
+    if found_on["kind"] == PageKind.SITEMAP_GUESS:
+        return f"It is a sitemap that the robots.txt of {words.host_of(found_on['url'])} names."
+    return f"It is a sitemap that {words.clean(found_on['url'])} names."
 
 
 def _attempt(attempt: Mapping[str, Any]) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tarantella.cli import words
-from tarantella.cli.reasons import in_words, refused_line
+from tarantella.cli.reasons import in_words, refused_line, trap_lines
 from tarantella.cli.styled import Styled
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tarantella.services.runs import Run
 
 INDENT = "  "
+MOST_TRAPS = 5
 STYLES: Mapping[str, str] = {"completed": "bold green", "partial": "bold yellow", "failed": "bold red"}
 ALL_DENIED = "Private networks are closed until you open them. To fetch from this one, add:"
 
@@ -53,6 +54,10 @@ def summary_lines(summary: Summary) -> Iterator[Styled]:
         yield from _troubles(summary)
     if (line := refused_line(summary.run.refused)) is not None:
         yield Styled((INDENT + line, "dim"))
+    traps = trap_lines(summary.run.traps)
+    yield from (Styled((INDENT + line, "yellow")) for line in traps[:MOST_TRAPS])
+    if len(traps) > MOST_TRAPS:
+        yield Styled(f"{INDENT}and {words.count(len(traps) - MOST_TRAPS, 'trap')} more, which `runs show` lists")
     yield from (Styled((f"\n{note}", "yellow")) for note in _hints(summary))
     yield Styled()
     yield from _records(summary)

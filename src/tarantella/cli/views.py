@@ -33,6 +33,12 @@ def run_json(run: Run) -> dict[str, Any]:
         "bytes": run.bytes,
         "disk_bytes": run.disk_bytes,
         "refused": {reason: entry["count"] for reason, entry in run.refused.items()},
+        "sitemaps": run.sitemaps,
+        "traps": [
+            {"rule": note.rule, "pattern": note.pattern, "why": note.in_words, "example": note.sample}
+            for note in run.traps
+            if note.stopped
+        ],
         "failure_code": run.failure_code,
         "error_message": redact(run.error_message) if run.error_message else None,
         "created_at": words.iso(run.created_at),
@@ -46,6 +52,7 @@ def page_json(page: Mapping[str, Any]) -> dict[str, Any]:
     """A page: where, how it ended, and why."""
     return {
         "id": page["id"],
+        "kind": page["kind"],
         "url": redact(page["url"]),
         "final_url": redact(page["final_url"]) if page["final_url"] else None,
         "depth": page["depth"],

@@ -13,7 +13,10 @@ from typing import NamedTuple
 from tarantella.domain.breaker import Breaker
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
-from tarantella.domain.page import Page, PageState
+from tarantella.domain.page import Page, PageKind, PageState
+from tarantella.domain.trap import TrapNote
+
+REFUSED_SAMPLES = 3
 
 
 class Link(NamedTuple):
@@ -23,6 +26,7 @@ class Link(NamedTuple):
     fingerprint: str
     lane: str
     depth: int
+    kind: PageKind = PageKind.PAGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +35,9 @@ class Refused:
 
     count: int
     samples: tuple[str, ...] = ()
+
+    def __add__(self, other: Refused) -> Refused:
+        return Refused(self.count + other.count, (*self.samples, *other.samples)[:REFUSED_SAMPLES])
 
 
 # The protocol of an answer for which nobody was asked.
@@ -98,6 +105,8 @@ class Outcome(NamedTuple):
     events: tuple[Event, ...] = ()
     root: str | None = None
     cookies: tuple[Cookie, ...] = ()  # that the run knows since this attempt
+    traps: tuple[TrapNote, ...] = ()
+    partial: bool = False  # more of the same page follows: it stays where it is until the last of it is stored
 
     @property
     def weight(self) -> int:

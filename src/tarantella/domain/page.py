@@ -7,6 +7,14 @@ from enum import StrEnum
 from typing import NamedTuple
 
 
+class PageKind(StrEnum):
+    """What a page is for: its content, or the addresses that it lists."""
+
+    PAGE = "page"
+    SITEMAP = "sitemap"
+    SITEMAP_GUESS = "sitemap_guess"  # where a host's sitemap is, unless its robots.txt names others
+
+
 class PageState(StrEnum):
     PENDING = "pending"
     DONE = "done"
@@ -32,6 +40,7 @@ class Skip(StrEnum):
     MAX_PAGES = "max_pages"
     DUPLICATE = "duplicate"
     CONTENT_TYPE = "content_type"
+    SITEMAP = "sitemap"
     DEADLINE = "deadline"
     CANCELLED = "cancelled"
     HOST_DOWN = "host_down"
@@ -47,6 +56,7 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
     Skip.MAX_PAGES: "the limit of pages was reached",
     Skip.DUPLICATE: "another page already has this address",
     Skip.CONTENT_TYPE: "it is not a document",
+    Skip.SITEMAP: "it is a sitemap, and only read for its addresses",
     Skip.DEADLINE: "the run's time was up",
     Skip.CANCELLED: "the run was cancelled",
     Skip.HOST_DOWN: "the host did not answer, three probes in a row",
@@ -69,3 +79,4 @@ class Page(NamedTuple):
     is_start: bool
     asked_url: str | None = None  # as it was found, if a redirect led it here from another host
     kills: bool = False  # an attempt at it killed a taster: it is not let near a worker again
+    kind: PageKind = PageKind.PAGE

@@ -12,7 +12,9 @@ from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
+from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.domain.trap import TrapLimits
 
 TEXT_MODES = ("fast", "none")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")
@@ -72,6 +74,8 @@ class Spec:
     scope: ScopeKind = ScopeKind.HOST
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
+    sitemaps: tuple[str, ...] = ()  # addresses, and `auto` for those that the sites themselves name
+    traps: TrapLimits = TrapLimits()
     obey_robots: bool = True
     user_agent: str | None = None
     ca_file: str | None = None
@@ -114,6 +118,8 @@ class Spec:
             )
         if len({wanted.name for wanted in self.fields}) < len(self.fields):
             raise InvalidInput("Two fields have the same name.", field="fields", remedy="Give each its own.")
+        for sitemap in self.sitemaps:
+            chosen(sitemap)
         for network in self.allow_networks:
             try:
                 ip_network(network, strict=False)
@@ -137,10 +143,11 @@ class Spec:
     def from_json(cls, data: Mapping[str, Any], secrets: Mapping[str, Any] | None = None) -> Self:
         known = {f.name for f in fields(cls)}
         values = {name: value for name, value in data.items() if name in known}
-        for name in ("include", "exclude", "allow_networks"):
+        for name in ("include", "exclude", "sitemaps", "allow_networks"):
             values[name] = tuple(values.get(name, ()))
         values["fields"] = tuple(Field(**wanted) for wanted in values.get("fields", ()))
         values["backoff"] = Backoff(**values["backoff"])
+        values["traps"] = TrapLimits(**values.get("traps", {}))
         values["scope"] = ScopeKind(values["scope"])
         values["priority"] = Priority(values["priority"])
         if secrets:

@@ -19,16 +19,22 @@ SCHEMES = frozenset({"http", "https"})
 # Parameters that say where a visitor came from or who they are; the page is the same without them.
 NOISE_PARAMETERS = frozenset(
     "gclid dclid fbclid msclkid yclid igshid mc_cid mc_eid _ga _gl ref_src phpsessid jsessionid aspsessionid "
-    "zenid cftoken cfid".split()
+    "zenid oscsid cftoken cfid".split()
 )
 # These name a visitor's session on one site and a story or a lecture on another; only a long value is the former.
-SESSION_PARAMETERS = frozenset({"sid", "sessionid", "session_id"})
+SESSION_PARAMETERS = frozenset({"sid", "sessid", "sessionid", "session_id"})
 SESSION_LENGTH = 16
 SECRET_PARAMETERS = frozenset(
     "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd sslpassword auth "
     "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
 )
-_PATH_SESSION = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*", re.IGNORECASE)
+# Sessions in a path: ;jsessionid=…, /(S(…))/ as ASP.NET writes it, /sid-…/ with something long that has digits in it.
+_PATH_SESSION = re.compile(
+    r";(?:jsessionid|phpsessid|sid)=[^/;?]*"
+    r"|(?<!/)/\((?:[A-Z]\([^()/]*\))+\)(?=/|$)"
+    r"|(?<!/)/(?:jsessionid|phpsessid|session_?id|session|sess|sid)[=:_-](?=(?:[a-z]*[0-9]){4})[a-z0-9]{16,}(?=/|$)",
+    re.IGNORECASE,
+)
 # Up to the last "@" of the authority: a password may hold one itself. Browsers don't insist on two slashes.
 _USERINFO = re.compile(r"(\b(?:https?|ftp|wss?):[/\\]*|//)[^/?#\s]+@", re.IGNORECASE)
 _TYPED_USERINFO = re.compile(r"^\s*(?!mailto:)[^/?#\s:@]*:[^/?#\s]*@", re.IGNORECASE)
@@ -147,7 +153,8 @@ def start_url(text: str) -> Url:
 def identity(href: str) -> str:
     """What two addresses of one page have in common."""
     head, _, query = href.partition("?")
-    if ";" in head:
+    low = head.lower()
+    if ";" in head or "(" in head or "sid" in low or "sess" in low:
         head = _PATH_SESSION.sub("", head)
     if head.endswith("/"):
         head = head.rstrip("/")

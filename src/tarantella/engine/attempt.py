@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import zlib
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import lru_cache, partial
@@ -27,13 +27,14 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.failure import Failure
-from tarantella.domain.outcome import FROM_CACHE, Attempt, Body, Link, Move, Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, REFUSED_SAMPLES, Attempt, Body, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.strategy import Strategy
 from tarantella.domain.url import Url, fingerprint, redact, stored
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.visit import Visit, Visitor
+from tarantella.extractors.links import NOTHING_DISCOVERED, Discovered
 from tarantella.fetchers.contract import FetchError, Request
 from tarantella.fetchers.retry_after import parse_retry_after
 from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
@@ -41,7 +42,6 @@ from tarantella.log import log
 
 MAX_DETAIL = 500
 MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
-REFUSED_SAMPLES = 3
 
 
 class HostMustWait(Exception):
@@ -76,15 +76,11 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
     try:
         url = stored(page.url)
         if run.spec.obey_robots and not _known_to_be_allowed(url, lane, run, tools):
-            if (refusal := await _robots_refusal(page, url, lane, run, tools)) is not None:
+            if (refusal := await robots_refusal(page, url, lane, run, tools)) is not None:
                 return refusal
             began_at, began = clock.wall(), clock.monotonic()
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
-        cookies = run.jar.of_host(url.host) if run.jar else ()
-        if run.follows is None and run.spec.obey_robots:
-            run.follows = partial(_may_follow, tools.robots, run.user_agent)
-        request = Request(url, run.options, page.hops, cookies, run.follows)
-        visit = await visitor.visit(request, run.wants, run.spec.keep_bodies)
+        visit = await visitor.visit(request_of(page, url, run, tools), run.wants, run.spec.keep_bodies)
         elapsed = clock.monotonic() - began
         tried = Attempt(
             page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
@@ -92,19 +88,39 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         if visit.protocol == FROM_CACHE:
             lane.spared()
         if visit.failure is not None:
-            outcome = _failed(page, lane, run, tools, visit, tried, began)
+            outcome = failed(page, lane, run, tools, visit, tried, began)
         else:
             outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
-        if visit.cookies and run.spec.keep_cookies:
-            outcome = outcome._replace(cookies=run.jar.take(visit.cookies, clock.wall()))
-        return outcome
+        return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
     except (HostMustWait, asyncio.CancelledError):
         raise
     except Exception as error:
         log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))
-        visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
-        tried = Attempt(page.strategy, began_at, round((clock.monotonic() - began) * 1000), "")
-        return _failed(page, lane, run, tools, visit, tried, began)
+        return went_wrong(page, lane, run, tools, error, (began_at, began))
+
+
+def went_wrong(
+    page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, error: Exception, began: tuple[float, float]
+) -> Outcome:
+    """Something that nobody foresaw, at an attempt that began then, by both clocks."""
+    visit = Visit(page.url, failure=Failure.UNKNOWN, detail=f"{type(error).__name__}: {error}")
+    tried = Attempt(page.strategy, began[0], round((tools.clock.monotonic() - began[1]) * 1000), "")
+    return failed(page, lane, run, tools, visit, tried, began[1])
+
+
+def request_of(page: Page, url: Url, run: ServedRun, tools: Tools) -> Request:
+    """What is asked for a page of a run, with the cookies that its host has set."""
+    cookies = run.jar.of_host(url.host) if run.jar else ()
+    if run.follows is None and run.spec.obey_robots:
+        run.follows = partial(_may_follow, tools.robots, run.user_agent)
+    return Request(url, run.options, page.hops, cookies, run.follows)
+
+
+def with_cookies(outcome: Outcome, visit: Visit, run: ServedRun, tools: Tools) -> Outcome:
+    """The outcome together with what the site wants to be sent back to it."""
+    if not visit.cookies or not run.spec.keep_cookies:
+        return outcome
+    return outcome._replace(cookies=run.jar.take(visit.cookies, tools.clock.wall()))
 
 
 def _may_follow(robots: Robots, user_agent: str, target: Url) -> bool:
@@ -130,15 +146,15 @@ def _answered(
     if visit.redirect_to is not None:
         outcome = _moved(page, run, visit, visit.redirect_to, tried, tools)
     elif visit.not_a_document is not None:
-        outcome = _skipped(page, Skip.CONTENT_TYPE, visit.not_a_document, tried, visit)
+        outcome = skipped(page, Skip.CONTENT_TYPE, visit.not_a_document, tried, visit)
     elif visit.url != page.url and not page.is_start and not run.contains(visit.url):
-        outcome = _skipped(page, Skip.SCOPE, f"redirected to {redact(visit.url)}", tried, visit)
+        outcome = skipped(page, Skip.SCOPE, f"redirected to {redact(visit.url)}", tried, visit)
     else:
         outcome = _done(page, run, visit, tried)
     return outcome._replace(events=outcome.events + events) if events else outcome
 
 
-async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
+async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
     """What robots.txt means for this page: None when it may be fetched."""
     try:
         rules = tools.robots.known(url) or await tools.robots.rules(url, run.options)
@@ -147,7 +163,7 @@ async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun,
             # Nobody who can't be trusted with robots.txt can be with the page: that is its failure, and says more.
             visit = Visit(url.href, failure=error.failure, detail=f"tls: {error.message}")
             tried = Attempt(page.strategy, tools.clock.wall(), 0, "")
-            return _failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
+            return failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
         if error.tries >= ENOUGH_TRIES:
             return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
         asked = obeyed_retry_after(error.retry_after)
@@ -171,10 +187,7 @@ async def _robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun,
 def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     extracted = visit.extracted
     assert extracted is not None
-    links: Sequence[Link] = ()
-    refused: Mapping[str, Refused] = {}
-    if extracted.hrefs:
-        links, refused = _links(page, run, visit)
+    found = _links(page, run, visit) if extracted.hrefs else NOTHING_DISCOVERED
     redirected = visit.url != page.url
     # A page that moved here from another host has been taken before, and its own mark is that of its first address.
     final = fingerprint(visit.url) if redirected or page.tries else None
@@ -188,14 +201,15 @@ def _done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         final_fingerprint=final if final != page.fingerprint else None,
         records=(_record(page, visit, tried),),
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
-        links=links,
-        refused=refused,
+        links=found.links,
+        refused=found.refused,
+        traps=found.traps,
         events=(_page_cut(page, visit),) if extracted.cut else (),
         root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
     )
 
 
-def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Sequence[Link], Mapping[str, Refused]]:
+def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     extracted = visit.extracted
     assert extracted is not None
     if page.is_start and visit.url != page.url and not run.contains(visit.url):
@@ -213,8 +227,9 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> tuple[Sequence[Link], Ma
     if run.full and found.links:
         # Not even rows: a run that is full would fill the disk with what it must not fetch.
         samples = tuple(redact(link.url) for link in found.links[:REFUSED_SAMPLES])
-        return (), {**found.refused, Skip.MAX_PAGES.value: Refused(len(found.links), samples)}
-    return found.links, found.refused
+        refused = {**found.refused, Skip.MAX_PAGES.value: Refused(len(found.links), samples)}
+        return replace(found, links=(), refused=refused)
+    return found
 
 
 def _record(page: Page, visit: Visit, tried: Attempt) -> str:
@@ -249,10 +264,14 @@ def _second(at: int) -> str:
 def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
     """A redirect to another host, or to where robots.txt has to be asked first: the page goes and waits there."""
     if not page.is_start and not run.contains(target.href):
-        return _skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
+        return skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
     root = target.href if page.is_start and not run.contains(target.href) else None
     if root is not None:
         run.rebase_to(root)
+    return moved_to(page, visit, target, tried, tools)._replace(root=root)
+
+
+def moved_to(page: Page, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
     return Outcome(
         page=page,
         state=PageState.PENDING,
@@ -260,11 +279,10 @@ def _moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt
         next_at=tools.clock.wall(),
         move=Move(target.href, target.lane, visit.hops),
         status=visit.status,
-        root=root,
     )
 
 
-def _skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit) -> Outcome:
+def skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit) -> Outcome:
     return Outcome(
         page=page,
         state=PageState.SKIPPED,
@@ -277,7 +295,7 @@ def _skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit
     )
 
 
-def _failed(
+def failed(
     page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, visit: Visit, tried: Attempt, began: float
 ) -> Outcome:
     """Look up what follows from this failure, for the page and for its host."""

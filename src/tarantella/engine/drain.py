@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Container
+from collections.abc import Callable, Collection, Container, Coroutine
 from functools import partial
+from typing import Any
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
-from tarantella.domain.page import Page
+from tarantella.domain.outcome import Outcome
+from tarantella.domain.page import Page, PageKind
 from tarantella.engine.attempt import HostMustWait, Tools, attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
+from tarantella.engine.sitemap import attempt_sitemap, attempt_start
 from tarantella.fetchers.body import others_first
 from tarantella.log import log
 from tarantella.store import cookies, pages
@@ -158,7 +161,7 @@ class Drain:
             self._held.tasks[this] = page
             run = self._held.runs[page.run_id]
             try:
-                self._settler.put(await attempt(page, lane, run, self._tools), durable=run.spec.durable)
+                self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
             except HostMustWait as wait:
                 lane.wait(wait.seconds)
                 lane.put_back(page)
@@ -174,6 +177,13 @@ class Drain:
             await others_first()
             lane, page = self._next_in_line(lane, run)
         self._pump(lane)
+
+    def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
+        if page.kind is not PageKind.PAGE:
+            return attempt_sitemap(page, lane, run, self._tools)
+        if page.is_start and run.spec.sitemaps:
+            return attempt_start(page, lane, run, self._tools)
+        return attempt(page, lane, run, self._tools)
 
     def _next_in_line(self, lane: OwnedLane, run: ServedRun) -> tuple[OwnedLane, Page | None]:
         """A slot became free: it goes to the lane that has waited for it longest, so that no host takes them all."""

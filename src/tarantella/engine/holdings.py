@@ -24,13 +24,16 @@ class Holdings:
     runs: dict[str, ServedRun] = field(default_factory=dict)
     tasks: dict[asyncio.Task[None], Page] = field(default_factory=dict)
 
-    def learn(self, found: Iterable[Run]) -> None:
-        """Take over what the database says of these runs."""
+    def learn(self, found: Iterable[Run]) -> list[ServedRun]:
+        """Take over what the database says of these runs; those that are new here."""
+        new = []
         for run in found:
             if run.id in self.runs:
                 self.runs[run.id].update(run)
             elif not run.is_over:
                 self.runs[run.id] = ServedRun(run, self.wall)
+                new.append(self.runs[run.id])
+        return new
 
     def forget(self, living: set[str]) -> None:
         """Drop runs that are over or deleted, once nothing of them is in flight."""
@@ -40,6 +43,11 @@ class Holdings:
     def stands_in(self, run_id: str, *, but_not: frozenset[str] = frozenset()) -> bool:
         """Whether the run has pages in one of our lanes."""
         return any(run_id in lane.run_ids for name, lane in self.lanes.items() if name not in but_not)
+
+    def is_full(self, run_id: str) -> bool:
+        """Whether the run has all the pages that it may have."""
+        run = self.runs.get(run_id)
+        return run is not None and run.full
 
     def news(self) -> list[LaneNews]:
         return [news for lane in self.lanes.values() if (news := lane.news(BATCH)) is not None]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.scope import Scope
+from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, resolve
 from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Wants
@@ -35,7 +36,9 @@ class ServedRun:
         self.is_active = _is_active(run)
         self._wall = wall
         self._roots = run.roots
-        self.links = LinkFilter(self._scope(), run.spec.depth)
+        traps = Traps(run.spec.traps, time.gmtime(wall()).tm_year, run.traps)
+        self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
+        self.sitemaps = run.sitemaps
         self.options = self._options()
         self.jar = Jar()
         self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
@@ -51,6 +54,7 @@ class ServedRun:
         self.run = run
         self.full = run.is_full
         self.is_active = _is_active(run)
+        self.sitemaps = max(self.sitemaps, run.sitemaps)
         self._rebase(run.roots)
 
     def rebase_to(self, href: str) -> None:

@@ -12,6 +12,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import PageState
 from tarantella.domain.url import redact
+from tarantella.engine import slices
 from tarantella.engine.lane import Clock
 from tarantella.log import log
 from tarantella.store.connection import ValueRefused
@@ -41,6 +42,7 @@ class Settler:
         clock: Clock,
         news: Callable[[], Iterable[LaneNews]],
         settled: Callable[[Sequence[Outcome], Settled], None],
+        run_is_full: Callable[[str], bool] = lambda _run_id: False,
     ) -> None:
         self._database = database
         self._worker_id = worker_id
@@ -48,6 +50,7 @@ class Settler:
         self._clock = clock
         self._news = news
         self._settled = settled
+        self._run_is_full = run_is_full
         self._waiting: list[Outcome] = []
         self._settling: list[Outcome] = []
         self._weights: deque[int] = deque()  # in bytes, of what waits and of what is being settled
@@ -101,6 +104,8 @@ class Settler:
             self._wake.clear()
             while self._waiting:
                 batch = self._settling = self._next_batch()
+                while slices.is_large(batch[0]):
+                    batch = [await self._settle_first_slice(batch[0])]
                 await self._settle(batch, list(self._news()))
                 self._settling = []
                 self._weight -= sum(self._weights.popleft() for _ in batch)
@@ -113,11 +118,20 @@ class Settler:
         rows = count = 0
         for outcome in self._waiting[:MAX_PAGES_AT_ONCE]:
             rows += 4 + len(outcome.links)
-            if count and rows > MAX_ROWS:
+            large = slices.is_large(outcome)
+            if count and (large or rows > MAX_ROWS):
                 break
             count += 1
+            if large:
+                break
         batch, self._waiting = self._waiting[:count], self._waiting[count:]
         return batch
+
+    async def _settle_first_slice(self, outcome: Outcome) -> Outcome:
+        """Store some of the links of a page that has very many; what is left of it to store."""
+        first, rest = slices.first_slice(outcome)
+        await self._settle([first], list(self._news()))
+        return slices.without_links(rest) if self._run_is_full(rest.page.run_id) else rest
 
     async def _settle(self, batch: list[Outcome], news: list[LaneNews], *, dropped: int = 0) -> None:
         """Store a batch; send it again when it is unknown whether it was, and halve it when its data is refused."""

@@ -17,6 +17,7 @@ from tarantella.domain.spec import Field
 from tarantella.domain.url import Url
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Extracted, Wants
+from tarantella.extractors.sitemap import Listing
 from tarantella.fetchers.contract import Caching, Options, Request
 
 READY = b"ready\n"
@@ -94,9 +95,11 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
             "hops": request.hops,
             "cookies": request.cookies,
             "asks": request.follows is not None,
+            "cut": request.cut,
             "text": wants.text,
             "fields": [asdict(wanted) for wanted in wants.fields],
             "links": wants.links,
+            "sitemap": wants.sitemap,
             "keep_body": keep_body,
         }
     )
@@ -109,11 +112,13 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     options["cache"] = Caching(**options["cache"]) if options["cache"] is not None else None
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
-    wants = Wants(data["text"], tuple(Field(**wanted) for wanted in data["fields"]), data["links"])
+    wanted_fields = tuple(Field(**wanted) for wanted in data["fields"])
+    wants = Wants(data["text"], wanted_fields, data["links"], data["sitemap"])
     cookies = tuple(Cookie(**cookie) for cookie in data["cookies"])
     # Whoever knows the rules is in the other process: redirects are handed back to it.
     follows = (lambda _: False) if data["asks"] else None
-    return Request(Url(**data["url"]), Options(**options), data["hops"], cookies, follows), wants, data["keep_body"]
+    url, hops = Url(**data["url"]), data["hops"]
+    return Request(url, Options(**options), hops, cookies, follows, cut=data["cut"]), wants, data["keep_body"]
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -122,6 +127,8 @@ def pack_visit(visit: Visit) -> bytes:
         data["redirect_to"] = visit.redirect_to._asdict()
     if visit.extracted is not None:
         data["extracted"] = {**visit.extracted._asdict(), "hrefs": list(visit.extracted.hrefs)}
+    if visit.listing is not None:
+        data["listing"] = visit.listing._asdict()
     if visit.body is not None:
         data["body"] = base64.b64encode(visit.body).decode()
     return orjson.dumps(data)
@@ -136,6 +143,8 @@ def unpack_visit(line: bytes) -> Visit:
         data["failure"] = Failure(data["failure"])
     if data["extracted"] is not None:
         data["extracted"] = Extracted(**data["extracted"])
+    if data["listing"] is not None:
+        data["listing"] = Listing(**data["listing"])
     if data["body"] is not None:
         data["body"] = base64.b64decode(data["body"])
     return Visit(**data)

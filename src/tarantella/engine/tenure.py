@@ -12,12 +12,13 @@ from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
-from tarantella.store import closing, lanes, runs, slots, workers
+from tarantella.store import closing, lanes, pages, runs, slots, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
 LANE_LINGERS = 2.0
 MAX_LANES = 512
+RECALLED_AT_ONCE = 20_000
 
 
 @dataclass(slots=True)
@@ -58,9 +59,21 @@ class Tenure:
     async def look(self) -> View:
         """See what stands where, who else works, and what is wanted of our runs."""
         view = await self._database.read(self._read)
-        self._held.learn(view.runs)
+        await self._learn(view.runs)
         self._held.forget({run.id for run in view.runs if not run.is_over})
         return view
+
+    async def _learn(self, found: Sequence[runs.Run]) -> None:
+        """Take over what is known of these runs, and of those that are new here, which pages they have already."""
+        for run in self._held.learn(found):
+            last = ""
+            for _ in range(run.links.room // RECALLED_AT_ONCE):
+                known = partial(pages.marks, run_id=run.id, after=last, limit=RECALLED_AT_ONCE)
+                marks = await self._database.read(known)
+                run.links.recall(marks)
+                if len(marks) < RECALLED_AT_ONCE:
+                    break
+                last = marks[-1]
 
     def _read(self, tx: Tx) -> View:
         now = self._clock.wall()
@@ -102,7 +115,7 @@ class Tenure:
 
         taken, view.stands, found, mine = await self._database.write(agree, name="take")
         self.adopt(taken)
-        self._held.learn(found)
+        await self._learn(found)
         for run_id, share in mine.items():
             if run_id in self._held.runs:
                 self._held.runs[run_id].slots = share

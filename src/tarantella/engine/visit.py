@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
@@ -11,6 +12,7 @@ from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
+from tarantella.extractors.sitemap import Listing, read_sitemap
 from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
@@ -36,6 +38,7 @@ class Visit(NamedTuple):
     body: bytes | None = None
     protocol: str | None = None
     from_cache: bool = False
+    listing: Listing | None = None
 
 
 class Visitor(Protocol):
@@ -61,12 +64,15 @@ class DirectVisitor:
         detail: str | None = None
         not_a_document: str | None = None
         extracted: Extracted | None = None
+        listing: Listing | None = None
         if response.redirect_to is None:
             failure = classify_status(response.status, retry_after=response.status == 503 and _asks_to_wait(response))
             if failure is not None:
                 detail = f"HTTP {response.status}"
                 if failure is Failure.BAD_RESPONSE and (sign := _challenge(response, content_type)) is not None:
                     failure, detail = Failure.BLOCKED, f"challenge: HTTP {response.status}, {sign}"
+            elif wants.sitemap:
+                listing = await _listed(response.body)
             else:
                 try:
                     extracted = extract(response.body, content_type, wants, response.url)
@@ -94,7 +100,20 @@ class DirectVisitor:
             body=response.body if keep_body and extracted is not None else None,
             protocol=response.protocol,
             from_cache=response.from_cache,
+            listing=listing,
         )
+
+
+async def _listed(body: bytes) -> Listing:
+    """What a sitemap lists; it may be long, so others have their turn after every piece."""
+    reading = read_sitemap(body)
+    while True:
+        try:
+            next(reading)
+        except StopIteration as end:
+            listing: Listing = end.value
+            return listing
+        await asyncio.sleep(0)
 
 
 def _asks_to_wait(response: Response) -> bool:

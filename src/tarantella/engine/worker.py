@@ -67,7 +67,9 @@ class Worker:
         self._background: set[asyncio.Task[Any]] = set()
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
-        self._settler = Settler(database, self.id, news=self._held.news, settled=self._on_settled, **shared)
+        self._settler = Settler(
+            database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
+        )
         self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial)
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
@@ -206,7 +208,7 @@ class Worker:
         now, owned = self._clock.wall(), self._held.lanes
         for outcome in batch:
             lane = owned.get(outcome.page.lane)
-            if lane is not None:
+            if lane is not None and not outcome.partial:
                 lane.settled(outcome.page.id)
                 if outcome.next_at is not None and outcome.move is None:
                     self._drain.look_later(lane, max(0.0, outcome.next_at - now))

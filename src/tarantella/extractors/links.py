@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sys import getsizeof
 from types import MappingProxyType
 
 from tarantella.domain.outcome import Link, Refused
 from tarantella.domain.scope import Scope
+from tarantella.domain.trap import TrapNote
+from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
 from tarantella.extractors.place import Place
 from tarantella.extractors.recent import Recent
@@ -31,9 +33,10 @@ class Discovered:
 
     links: Sequence[Link] = ()
     refused: Mapping[str, Refused] = field(default_factory=lambda: MappingProxyType({}))
+    traps: tuple[TrapNote, ...] = ()
 
 
-_NOTHING = Discovered()
+NOTHING_DISCOVERED = Discovered()
 
 
 class LinkFilter:
@@ -51,16 +54,28 @@ class LinkFilter:
         scope: Scope,
         max_depth: int | None,
         *,
+        traps: Traps | None = None,
         remembered: int = 200_000,
         remembered_bytes: int = 32_000_000,
     ) -> None:
         self._scope = scope
         self._max_depth = max_depth
+        self._traps = traps
         self._fingerprints = Recent(remembered)
         # Hrefs as they are written, by what their meaning depends on: an origin, a folder or a file.
         self._handled: dict[str, set[str]] = {}
         self._handled_bytes = 0
         self._handled_limit = remembered_bytes
+
+    @property
+    def room(self) -> int:
+        """How many pages it can be told of before it forgets the first of them."""
+        return self._fingerprints.half
+
+    def recall(self, marks: Iterable[str]) -> None:
+        """These are pages of the run already: it was begun elsewhere, or before."""
+        for mark in marks:
+            self._fingerprints.add(mark)
 
     def rebase(self, scope: Scope) -> None:
         """A start URL led elsewhere, and the scope with it: what was refused may now be wanted."""
@@ -75,21 +90,39 @@ class LinkFilter:
     def discover(self, hrefs: Collection[str], page_url: str, base: str | None, depth: int) -> Discovered:
         """The links to add to the run, in the order of the page; its address must be a resolved one."""
         if not hrefs:
-            return _NOTHING
+            return NOTHING_DISCOVERED
         if self._max_depth is not None and depth + 1 > self._max_depth:
             return Discovered((), {"depth": _refused(list(dict.fromkeys(hrefs)))})
         place = Place.of(page_url, base)
         seen = self._handled.get(place.origin, _UNSEEN)
         # On most pages of a site nothing is new, and this is all that happens.
         if seen.issuperset(hrefs):
-            return _NOTHING
+            return NOTHING_DISCOVERED
         fresh = [href for href in hrefs if href not in seen]
         seen = self._handled.get(place.folder, _UNSEEN)
         if seen.issuperset(fresh):
-            return _NOTHING
+            return NOTHING_DISCOVERED
         in_file = self._handled.get(place.file, _UNSEEN)
         fresh = [href for href in dict.fromkeys(fresh) if href not in seen and href not in in_file]
-        return self._admit(fresh, place, depth + 1) if fresh else _NOTHING
+        return self._admit(fresh, place, depth + 1) if fresh else NOTHING_DISCOVERED
+
+    def listed(self, urls: Iterable[str], sitemap_url: str) -> Discovered:
+        """The addresses to add of those in a sitemap: as if they had been given, so they are no traps and of depth 1."""
+        place = Place.of(sitemap_url, None)
+        links: list[Link] = []
+        refused: dict[str, list[str]] = {}
+        for href in urls:
+            reference = _cleaned(href)
+            outcome = "too_long" if len(reference) > MAX_LENGTH else self._new(reference, place, 1, None)
+            if isinstance(outcome, Link):
+                links.append(outcome)
+            elif outcome is not None:
+                refused.setdefault(outcome, []).append(href)
+        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()})
+
+    def contains(self, url: Url) -> bool:
+        """Whether an address is in the scope."""
+        return self._scope.contains(url)
 
     def _admit(self, fresh: Sequence[str], place: Place, depth: int) -> Discovered:
         links: list[Link] = []
@@ -100,13 +133,14 @@ class LinkFilter:
                 links.append(outcome)
             elif outcome is not None:
                 refused.setdefault(outcome, []).append(href)
-        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()})
+        notes = self._traps.news() if self._traps is not None else ()
+        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()}, notes)
 
     def _look_at(self, href: str, place: Place, depth: int) -> Link | str | None:
         """A new link, the reason for which it is refused, or None where there is nothing new about it."""
         if len(href) <= MAX_LENGTH and (url := place.resolve_path(href)) is not None:
             self._remember(place.origin, href)
-            return self._weigh(url, depth)
+            return self._weigh(url, depth, self._traps)
         reference = _cleaned(href)
         if not reference or reference.startswith("#"):
             self._remember(place.origin, href)
@@ -118,17 +152,25 @@ class LinkFilter:
             return "scheme"
         if (part := place.depends_on(reference)) is not None:
             self._remember(part, href)
+        return self._new(reference, place, depth, self._traps)
+
+    def _new(self, reference: str, place: Place, depth: int, traps: Traps | None) -> Link | str | None:
         try:
             url = place.resolve(reference)
         except Unfetchable as refusal:
             return refusal.reason
-        return self._weigh(url, depth)
+        return self._weigh(url, depth, traps)
 
-    def _weigh(self, url: Url, depth: int) -> Link | str | None:
+    def _weigh(self, url: Url, depth: int, traps: Traps | None) -> Link | str | None:
         if not self._scope.contains(url):
             return "scope"
         mark = fingerprint(url.href)
-        return Link(url.href, mark, url.lane, depth) if self._fingerprints.add(mark) else None
+        if not self._fingerprints.add(mark):
+            return None
+        if traps is not None and (rule := traps.refuses(url)) is not None:
+            self._fingerprints.drop(mark)  # a sitemap may still list it
+            return f"trap_{rule}"
+        return Link(url.href, mark, url.lane, depth)
 
     def _remember(self, part: str, href: str) -> None:
         if self._handled_bytes > self._handled_limit:

@@ -31,6 +31,7 @@ class Wants:
     text: str = "fast"
     fields: tuple[Field, ...] = ()
     links: bool = True
+    sitemap: bool = False  # only the addresses that it lists
 
     @classmethod
     def of(cls, spec: Spec) -> Self:

@@ -6,10 +6,10 @@ from __future__ import annotations
 class Recent:
     """Remembers at least the last half of `limit` strings it was given, and never more than `limit`."""
 
-    __slots__ = ("_half", "_new", "_old")
+    __slots__ = ("_new", "_old", "half")
 
     def __init__(self, limit: int) -> None:
-        self._half = max(1, limit // 2)
+        self.half = max(1, limit // 2)
         self._new: set[str] = set()
         self._old: set[str] = set()
 
@@ -23,10 +23,14 @@ class Recent:
         """Remember it; False if it was known."""
         if text in self._new or text in self._old:
             return False
-        if len(self._new) >= self._half:
+        if len(self._new) >= self.half:
             self._old, self._new = self._new, set()
         self._new.add(text)
         return True
+
+    def drop(self, text: str) -> None:
+        """Forget what was added last."""
+        self._new.discard(text)
 
     def clear(self) -> None:
         self._old, self._new = set(), set()

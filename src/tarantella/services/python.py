@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Field, Spec
+from tarantella.domain.trap import OFF, TrapLimits
 from tarantella.services.app import App
 from tarantella.services.cache import folder_of
 from tarantella.services.foreground import Interrupt, work_on
@@ -37,24 +39,33 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
     """The asynchronous way in, for an application that bootstrap opens."""
 
     async def scrape_async(
-        urls: str | Sequence[str],
+        urls: str | Sequence[str] = (),
         *,
         data_dir: str | Path | None = None,
         database_url: str | None = None,
         fields: dict[str, str] | None = None,
+        sitemap: str | Sequence[str] = (),
+        traps: dict[str, int | None] | bool = True,
         **options: Any,
     ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
 
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`; fields are `{"name": "css@attr"}`.
         With `cache=True` answers are kept for later runs.
+        `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
         """
         app = open_app(data_dir=Path(data_dir) if data_dir is not None else None, database_url=database_url)
         try:
             starts = [urls] if isinstance(urls, str) else list(urls)
             wanted = tuple(Field.parse(f"{name}={css}") for name, css in (fields or {}).items())
-            spec = Spec(fields=wanted, **_spec_values(app, options))
+            sitemaps = [sitemap] if isinstance(sitemap, str) else sitemap
+            spec = Spec(
+                fields=wanted,
+                sitemaps=tuple(map(chosen_sitemap, sitemaps)),
+                traps=_trap_limits(traps),
+                **_spec_values(app, options),
+            )
             # Closed by hand: the run must have been let go of before the database is.
             async with aclosing(_records(app, spec, starts)) as found:
                 async for record in found:
@@ -68,7 +79,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
 def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Callable[..., Iterator[Record]]:
     """The ordinary way in: works wherever Python does, because it brings its own thread and event loop."""
 
-    def scrape(urls: str | Sequence[str], **options: Any) -> Iterator[Record]:
+    def scrape(urls: str | Sequence[str] = (), **options: Any) -> Iterator[Record]:
         """Scrape and yield each record as soon as it is stored; see `scrape_async` for the options."""
         found: queue.Queue[Record | BaseException | None] = queue.Queue(maxsize=1_000)
         stop: Future[Callable[[], None]] = Future()
@@ -121,6 +132,15 @@ def _put(found: queue.Queue[Record | BaseException | None], item: Record | BaseE
     except queue.Full:
         return False
     return True
+
+
+def _trap_limits(limits: dict[str, int | None] | bool) -> TrapLimits:
+    if isinstance(limits, bool):
+        return TrapLimits() if limits else TrapLimits.none()
+    chosen = TrapLimits()
+    for name, value in limits.items():
+        chosen = chosen.with_limit(f"{name}={OFF if value is None else value}")
+    return chosen
 
 
 def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from tarantella.domain import sitemap
 from tarantella.domain.errors import NotFound
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
+from tarantella.domain.scope import Scope
 from tarantella.domain.spec import Spec
-from tarantella.domain.url import fingerprint, redact, start_url
+from tarantella.domain.trap_counts import Traps
+from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
 from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.services.app import App
@@ -137,16 +141,28 @@ async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
     url = start_url(address)
 
     def look(tx: Tx) -> dict[str, Any]:
-        page = pages.find(tx, run_id, fingerprint(url.href))
+        found = (pages.find(tx, run_id, mark) for mark in (fingerprint(url.href), *sitemap.marks(url.href)))
+        page = next((each for each in found if each is not None), None)
         if page is None:
-            raise NotFound(
-                f"{redact(url.href)} is not a page of this run.",
-                remedy="It was never found, or refused as out of scope; `tarantella runs show` lists what was refused.",
-            )
+            raise _no_page(runs.get(tx, run_id), url, app.now())
         parent = pages.by_id(tx, page["found_on"]) if page["found_on"] else None
         return {"page": page, "found_on": parent, "attempts": pages.attempts(tx, page["id"])}
 
     return await app.database.read(look)
+
+
+def _no_page(run: Run, url: Url, now: float) -> NotFound:
+    """Why an address is not a page of a run, as far as that can be told."""
+    message = f"{redact(url.href)} is not a page of this run."
+    roots = [resolve(root) for root in run.roots]
+    if not Scope.of(run.spec.scope, roots, run.spec.include, run.spec.exclude).contains(url):
+        return NotFound(f"{message} It is outside the scope.", remedy="--scope and --include draw it.")
+    trap = Traps(run.spec.traps, time.gmtime(now).tm_year, run.traps).stopped_by(url)
+    if trap is not None:
+        why = f"Addresses like it were taken for a trap: {trap.in_words} ({redact(trap.pattern)})."
+        return NotFound(f"{message} {why}", remedy=f"To let it through, scrape with {trap.option}.")
+    remedy = "It was never found, or too deep; `tarantella runs show` tells how many links were refused, and why."
+    return NotFound(message, remedy=remedy)
 
 
 def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:

@@ -9,6 +9,7 @@ from itertools import islice
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.outcome import Link
+from tarantella.domain.sitemap import AUTO, sitemap_link
 from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.url import fingerprint, start_url, stored
 from tarantella.extractors.page import Wants
@@ -30,7 +31,8 @@ async def submit(
     run_id = run_id or new_id()
     Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     links = _links(urls)
-    first = list(islice(links, PAGES_AT_ONCE))
+    # Sitemaps are read after the start pages; where there are none, the run starts with them.
+    first = list(islice(links, PAGES_AT_ONCE)) or _sitemaps(spec)
     if not first:
         raise InvalidInput(
             "There is no address to start from.", remedy="Give one like https://example.com/.", field="urls"
@@ -58,6 +60,10 @@ async def submit(
         await app.database.write(add, name="submit")
     await app.database.write(partial(seal, now=app.now()), durable=True, name="submit")
     return run_id
+
+
+def _sitemaps(spec: Spec) -> list[Link]:
+    return [sitemap_link(start_url(address)) for address in spec.sitemaps if address != AUTO]
 
 
 def _links(urls: Iterable[str]) -> Iterator[Link]:

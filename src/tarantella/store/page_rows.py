@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tarantella.domain.outcome import Attempt, Link, Outcome
-from tarantella.domain.page import PageState, Skip
+from tarantella.domain.page import PageKind, PageState, Skip
 from tarantella.domain.url import redact
 from tarantella.store.tx import Tx, pack
 
@@ -20,6 +20,7 @@ class NewPage(NamedTuple):
     id: int
     run_id: str
     lane: str
+    kind: str = PageKind.PAGE
 
 
 def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
@@ -177,7 +178,19 @@ def _moved_row(o: Outcome) -> tuple[Any, ...]:
     )
 
 
-_FOUND = ("run_id", "fingerprint", "lane", "url", "depth", "strategy", "found_on", "is_start", "next_at", "state")
+_FOUND = (
+    "run_id",
+    "fingerprint",
+    "lane",
+    "url",
+    "depth",
+    "strategy",
+    "found_on",
+    "is_start",
+    "next_at",
+    "state",
+    "kind",
+)
 
 
 def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPage]:
@@ -188,7 +201,8 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
             key = (o.page.run_id, link.fingerprint)
             if key not in found:
                 due = now + len(found) * IN_ORDER
-                found[key] = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending")
+                row = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending", link.kind)
+                found[key] = row
     return insert_pages(tx, [found[key] for key in sorted(found)])
 
 
@@ -197,9 +211,9 @@ def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -
     rows: dict[str, tuple[Any, ...]] = {}
     for link in links:
         due = now + len(rows) * IN_ORDER
-        rows.setdefault(
-            link.fingerprint, (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, 1, due, "pending")
-        )
+        start = int(link.kind is PageKind.PAGE)
+        row = (run_id, link.fingerprint, link.lane, link.url, 1, strategy, None, start, due, "pending", link.kind)
+        rows.setdefault(link.fingerprint, row)
     return [rows[fingerprint] for fingerprint in sorted(rows)]
 
 
@@ -208,7 +222,12 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
     if not rows:
         return []
     fresh = tx.insert_new(
-        "pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("id", "run_id", "lane"), order="next_at, id"
+        "pages",
+        _FOUND,
+        rows,
+        key=("run_id", "fingerprint"),
+        returned=("id", "run_id", "lane", "kind"),
+        order="next_at, id",
     )
     return [NewPage(*row) for row in fresh]
 

@@ -6,12 +6,12 @@ from collections.abc import Collection
 from typing import Any
 
 from tarantella.domain.failure import CRASH
-from tarantella.domain.page import Page, PageState
+from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.store.tx import Tx, pack
 
 _KILLS = f"tries > 0 AND EXISTS (SELECT 1 FROM attempts WHERE page_id = pages.id AND attempts.detail = '{CRASH}')"
 _TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"]
-_TAKEN += ["asked_url", _KILLS]
+_TAKEN += ["asked_url", _KILLS, "kind"]
 
 
 def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float) -> list[Page]:
@@ -41,8 +41,9 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
             bool(start),
             asked,
             bool(kills),
+            PageKind.PAGE if kind == "page" else PageKind(kind),
         )
-        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, asked, kills in rows
+        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, asked, kills, kind in rows
     ]
 
 
@@ -56,7 +57,7 @@ def listed(
             _PENDING if state == PageState.PENDING and _pending_are_few(tx, run_id) else _IN_STATE[PageState(state)]
         )
     rows = tx.all(
-        "SELECT id, url, final_url, depth, state, reason, detail, charged, strategy, next_at, status, found_on FROM pages "
+        "SELECT id, url, final_url, depth, state, reason, detail, charged, strategy, next_at, status, found_on, kind FROM pages "
         f"WHERE id IN (SELECT id FROM pages WHERE {numbers.format('' if reason is None else ' AND reason = :reason')} LIMIT :limit) "
         "ORDER BY id",
         **{"run": run_id, "after": after, "limit": limit, **({} if reason is None else {"reason": reason})},
@@ -107,6 +108,18 @@ def by_id(tx: Tx, page_id: int) -> dict[str, Any] | None:
 def attempts(tx: Tx, page_id: int) -> list[dict[str, Any]]:
     rows = tx.all("SELECT * FROM attempts WHERE page_id = :id ORDER BY n", id=page_id)
     return [dict(row._mapping) for row in rows]
+
+
+def marks(tx: Tx, run_id: str, after: str, limit: int) -> list[str]:
+    """Some fingerprints of a run's pages, in their order."""
+    rows = tx.array(
+        ["fingerprint"],
+        "FROM pages WHERE run_id = :run AND fingerprint > :after ORDER BY fingerprint LIMIT :limit",
+        run=run_id,
+        after=after,
+        limit=limit,
+    )
+    return [row[0] for row in rows]
 
 
 def recount(tx: Tx, run_id: str) -> dict[str, int]:

@@ -9,16 +9,26 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain.event import MAX_PAGES_REACHED, RUN_CANCELLED, RUN_COMPLETED, RUN_FAILED, Event, Level
+from tarantella.domain.event import (
+    MAX_PAGES_REACHED,
+    RUN_CANCELLED,
+    RUN_COMPLETED,
+    RUN_FAILED,
+    TRAP_STOPPED,
+    Event,
+    Level,
+)
 from tarantella.domain.outcome import Outcome, Refused
-from tarantella.domain.page import INCOMPLETE_SKIPS, PageState, Skip
+from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
+from tarantella.domain.trap import TrapNote
 from tarantella.store import events
 from tarantella.store.connection import Row
 from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
 
-SAMPLES = 3
+NONE_REFUSED = Refused(0)
+MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped is counted without end
 
 
 @dataclass(slots=True)
@@ -28,6 +38,7 @@ class Change:
     states: Counter[PageState] = field(default_factory=Counter)
     incomplete: int = 0
     fresh: list[int] = field(default_factory=list)
+    sitemaps: int = 0  # of the new pages, those that are no content
     surplus: int = 0
     fills: bool = False  # the run has as many pages as it may
     records: int = 0
@@ -38,6 +49,7 @@ class Change:
     events: list[Event] = field(default_factory=list)
     roots: list[str] = field(default_factory=list)
     failure: tuple[str, str] | None = None
+    traps: list[TrapNote] = field(default_factory=list)
 
 
 def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
@@ -52,21 +64,20 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
             change.requests += 1
             change.bytes += o.attempt.bytes
         for reason, refused in o.refused.items():
-            change.refused[reason] = _merged(change.refused.get(reason), refused)
+            change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
         change.events += o.events
+        change.traps += o.traps
         if o.root:
             change.roots.append(o.root)
         if o.state is PageState.FAILED:
             change.failure = (o.reason or "unknown", o.detail or "")
     for page in fresh:
-        changes[page.run_id].fresh.append(page.id)
+        change = changes[page.run_id]
+        if page.kind == PageKind.PAGE:
+            change.fresh.append(page.id)
+        else:
+            change.sitemaps += 1
     return dict(changes)
-
-
-def _merged(one: Refused | None, other: Refused) -> Refused:
-    if one is None:
-        return other
-    return Refused(one.count + other.count, (*one.samples, *other.samples)[:SAMPLES])
 
 
 def lock_runs(tx: Tx, run_ids: Iterable[str]) -> Sequence[Row]:
@@ -81,7 +92,7 @@ def lock_runs(tx: Tx, run_ids: Iterable[str]) -> Sequence[Row]:
 def cut_surplus(run: Row, change: Change) -> list[int]:
     """The new pages that are more than the run may have."""
     max_pages = orjson.loads(run.spec)["max_pages"]
-    room = max(0, max_pages - (run.total - run.surplus))
+    room = max(0, max_pages - (run.total - run.surplus - run.sitemaps))
     extra = change.fresh[room:]
     change.fills = len(change.fresh) >= room
     change.surplus = len(extra)
@@ -110,12 +121,13 @@ def skip_surplus(tx: Tx, ids: Sequence[int]) -> None:
 def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None:
     """Add a change to the run; the status with which it ended, if it did."""
     left = sum(n for state, n in change.states.items() if state is not PageState.PENDING)
+    fresh = len(change.fresh) + change.sitemaps
     counts = Counts(
-        total=run.total + len(change.fresh),
+        total=run.total + fresh,
         done=run.done + change.states[PageState.DONE],
         failed=run.failed + change.states[PageState.FAILED],
         skipped=run.skipped + change.states[PageState.SKIPPED] + change.surplus,
-        pending=run.pending + len(change.fresh) - change.surplus - left,
+        pending=run.pending + fresh - change.surplus - left,
         incomplete=run.incomplete + change.incomplete,
     )
     values: dict[str, Any] = {
@@ -124,9 +136,12 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
         "bytes": run.bytes + change.bytes,
         "stored": run.stored + change.stored,
         "surplus": run.surplus + change.surplus,
+        "sitemaps": run.sitemaps + change.sitemaps,
         "refused": _refused_json(run.refused, change.refused),
         "roots": _roots_json(run.roots, change.roots),
     }
+    if change.traps:
+        values["traps"] = _note_traps(run.traps, change)
     if change.failure:
         values["failure_code"], values["error_message"] = change.failure
     ended = None
@@ -181,7 +196,7 @@ def _refused_json(stored: str, found: Mapping[str, Refused]) -> str:
         return stored
     total = {reason: Refused(entry["count"], tuple(entry["samples"])) for reason, entry in orjson.loads(stored).items()}
     for reason, refused in found.items():
-        total[reason] = _merged(total.get(reason), refused)
+        total[reason] = total.get(reason, NONE_REFUSED) + refused
     return orjson.dumps({reason: {"count": r.count, "samples": r.samples} for reason, r in total.items()}).decode()
 
 
@@ -189,3 +204,37 @@ def _roots_json(stored: str, new: Sequence[str]) -> str:
     if not new:
         return stored
     return orjson.dumps(list(dict.fromkeys([*orjson.loads(stored), *new]))).decode()
+
+
+def stored_traps(stored: str) -> tuple[TrapNote, ...]:
+    """What the trap rules had to say of a run so far."""
+    return tuple(TrapNote(*note) for note in orjson.loads(stored))
+
+
+def _note_traps(stored: str, change: Change) -> str:
+    """Add what the trap rules found out; a pattern that is stopped is told of once, whoever stopped it."""
+    notes = {note.key: note for note in stored_traps(stored)}
+    for note in change.traps:
+        known = notes.get(note.key)
+        if known is None and len(notes) >= MOST_TRAPS and not _make_room(notes, note):
+            continue
+        if known is None or (note.stopped, note.addresses) > (known.stopped, known.addresses):
+            notes[note.key] = note
+        if note.stopped and not (known is not None and known.stopped):
+            change.events.append(_trap_stopped(note))
+    return orjson.dumps([list(note) for note in notes.values()]).decode()
+
+
+def _make_room(notes: dict[str, TrapNote], note: TrapNote) -> bool:
+    """What is only counted gives way to what was stopped."""
+    counted = next((key for key, known in notes.items() if not known.stopped), None)
+    if not note.stopped or counted is None:
+        return False
+    del notes[counted]
+    return True
+
+
+def _trap_stopped(note: TrapNote) -> Event:
+    meta = {"rule": note.rule, "pattern": note.pattern, "why": note.in_words, "example": note.sample}
+    meta["remedy"] = f"{note.option} lets it through"
+    return Event(TRAP_STOPPED, Level.WARN, meta)

@@ -11,9 +11,10 @@ import orjson
 from tarantella.domain.errors import Conflict, NotFound
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
 from tarantella.domain.outcome import Link
-from tarantella.domain.page import INCOMPLETE_SKIPS
+from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
+from tarantella.domain.trap import TrapNote
 from tarantella.store import admission, events, page_rows, run_row
 from tarantella.store.connection import Row
 from tarantella.store.ids import HIGHEST, LENGTH
@@ -54,6 +55,8 @@ class Run:
     deadline_at: float | None
     finished_at: float | None
     stored: int = 0
+    sitemaps: int = 0
+    traps: tuple[TrapNote, ...] = ()
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -80,6 +83,8 @@ class Run:
             paused_at=row.paused_at,
             deadline_at=row.deadline_at,
             finished_at=row.finished_at,
+            sitemaps=row.sitemaps,
+            traps=run_row.stored_traps(row.traps),
         )
 
     @property
@@ -88,7 +93,7 @@ class Run:
 
     @property
     def is_full(self) -> bool:
-        return self.counts.total - self.surplus >= self.spec.max_pages
+        return self.counts.total - self.surplus - self.sitemaps >= self.spec.max_pages
 
     @property
     def disk_bytes(self) -> int:
@@ -117,16 +122,18 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
     """Add addresses to start from."""
     run = _still_submitting(tx, run_id)
     fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, strategy, now))
-    room = max(0, run.spec.max_pages - (run.counts.total - run.surplus))
-    surplus = [page.id for page in fresh[room:]]
+    pages = [page for page in fresh if page.kind == PageKind.PAGE]
+    room = max(0, run.spec.max_pages - (run.counts.total - run.surplus - run.sitemaps))
+    surplus = [page.id for page in pages[room:]]
     run_row.skip_surplus(tx, surplus)
     lanes = {page.lane for page in fresh}
     open_lanes(tx, lanes)
     refresh_stands(tx, sorted((run_id, lane) for lane in lanes))
     tx.execute(
         "UPDATE runs SET total = total + :n, pending = pending + :n - :surplus, skipped = skipped + :surplus, "
-        "surplus = surplus + :surplus WHERE id = :id",
+        "surplus = surplus + :surplus, sitemaps = sitemaps + :sitemaps WHERE id = :id",
         n=len(fresh),
+        sitemaps=len(fresh) - len(pages),
         surplus=len(surplus),
         id=run_id,
     )
@@ -140,7 +147,8 @@ def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
     )
-    history = [Event(RUN_CREATED, meta={"resolved_strategy": run.spec.strategy, "start_urls": run.counts.total})]
+    start_urls = run.counts.total - run.sitemaps
+    history = [Event(RUN_CREATED, meta={"resolved_strategy": run.spec.strategy, "start_urls": start_urls})]
     if run.surplus:
         history.append(run_row.max_pages_reached(run.spec.max_pages))
     events.record(tx, run_id, history, now)

@@ -87,6 +87,8 @@ runs = Table(
     Column("paused_at", Double),
     Column("deadline_at", Double),
     Column("finished_at", Double),
+    _count("sitemaps"),  # of the total: they list pages and are none, so that max_pages is not about them
+    Column("traps", Text, nullable=False, server_default=text("'[]'")),  # what the trap rules stopped, or are about to
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
@@ -117,6 +119,7 @@ pages = Table(
     Column("status", Integer),
     Column("final_url", Text),
     Column("final_fingerprint", _word(32)),
+    Column("kind", _word(16), nullable=False, server_default=text("'page'")),
     Index("pages_once_per_run", "run_id", "fingerprint", unique=True),
     Index("pages_of_run", "run_id", "id"),
     _index_where("state = 'pending'", "pages_pending", "lane", "run_id", "next_at"),

@@ -70,6 +70,7 @@ CREATE TABLE pages (
 	status INTEGER,
 	final_url TEXT,
 	final_fingerprint VARCHAR(32) COLLATE "C",
+	kind VARCHAR(16) COLLATE "C" DEFAULT 'page' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -146,6 +147,8 @@ CREATE TABLE runs (
 	paused_at DOUBLE PRECISION,
 	deadline_at DOUBLE PRECISION,
 	finished_at DOUBLE PRECISION,
+	sitemaps BIGINT DEFAULT 0 NOT NULL,
+	traps TEXT DEFAULT '[]' NOT NULL,
 	PRIMARY KEY (id)
 );
 

@@ -72,6 +72,7 @@ CREATE TABLE pages (
 	status INTEGER,
 	final_url TEXT,
 	final_fingerprint VARCHAR(32),
+	kind VARCHAR(16) DEFAULT 'page' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -148,6 +149,8 @@ CREATE TABLE runs (
 	paused_at DOUBLE,
 	deadline_at DOUBLE,
 	finished_at DOUBLE,
+	sitemaps BIGINT DEFAULT 0 NOT NULL,
+	traps TEXT DEFAULT '[]' NOT NULL,
 	PRIMARY KEY (id)
 );
 
