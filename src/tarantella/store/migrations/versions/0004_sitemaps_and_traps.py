@@ -12,6 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.add_column("pages", sa.Column("kind", sa.String(length=16), server_default=sa.text("'page'"), nullable=False))
+    word = sa.String(16).with_variant(sa.String(16, collation="C"), "postgresql")
+    op.add_column("pages", sa.Column("kind", word, server_default=sa.text("'page'"), nullable=False))
     op.add_column("runs", sa.Column("sitemaps", sa.BigInteger(), server_default=sa.text("0"), nullable=False))
     op.add_column("runs", sa.Column("traps", sa.Text(), server_default=sa.text("'[]'"), nullable=False))
