@@ -12,6 +12,7 @@ from tarantella.store.tx import Tx, pack
 
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
 IN_ORDER = 1e-6
+_DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
 
 
 class NewPage(NamedTuple):
@@ -39,9 +40,12 @@ def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
 
 def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:
     """A page whose final address another finished page already has becomes `skipped(duplicate)`."""
-    done = [o for o in outcomes if o.state is PageState.DONE]
+    done = [o for o in outcomes if o.state is _DONE]
     redirected = [o for o in done if o.final_fingerprint is not None]
     duplicates = _taken_by_redirects(tx, done) | _taken_by_pages(tx, redirected)
+    if not redirected and not duplicates:
+        # Addresses are unique within a run: only a redirect can lead to one that another page has.
+        return outcomes
     claimed: set[tuple[str, str]] = set()
     for outcome in done:
         claim = (outcome.page.run_id, _claim(outcome))
@@ -129,7 +133,10 @@ _MOVED = [
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Write what became of the pages: most are done where they were, and need little said about them."""
-    plain = [o for o in outcomes if _is_plainly_done(o)]
+    plain: list[Outcome] = []
+    others: list[Outcome] = []
+    for o in outcomes:
+        (plain if _is_plainly_done(o) else others).append(o)
     if plain:
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
@@ -137,13 +144,12 @@ def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
             f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
             rows=pack([(o.page.id, o.status) for o in plain]),
         )
-    others = [o for o in outcomes if not _is_plainly_done(o)]
     if others:
         _move_others(tx, others)
 
 
 def _is_plainly_done(o: Outcome) -> bool:
-    return o.state is PageState.DONE and o.final_url is None and o.final_fingerprint is None
+    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:

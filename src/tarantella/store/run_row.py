@@ -28,6 +28,7 @@ from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
 
 NONE_REFUSED = Refused(0)
+_DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
 MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped is counted without end
 
 
@@ -35,7 +36,8 @@ MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped 
 class Change:
     """What a settle adds to one run's row."""
 
-    states: Counter[PageState] = field(default_factory=Counter)
+    done: int = 0
+    others: Counter[PageState] = field(default_factory=Counter)  # what is not done, by its state
     incomplete: int = 0
     fresh: list[int] = field(default_factory=list)
     sitemaps: int = 0  # of the new pages, those that are no content
@@ -56,21 +58,25 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
     changes: dict[str, Change] = defaultdict(Change)
     for o in outcomes:
         change = changes[o.page.run_id]
-        change.states[o.state] += 1
-        change.incomplete += o.state is PageState.SKIPPED and o.reason in INCOMPLETE_SKIPS
-        change.records += len(o.records)
-        change.stored += sum(map(len, o.records)) + (len(o.body.compressed) if o.body else 0)
+        if o.state is _DONE:
+            change.done += 1
+        else:
+            _count_trouble(change, o)
+        for record in o.records:
+            change.records += 1
+            change.stored += len(record)
+        if o.body is not None:
+            change.stored += len(o.body.compressed)
         if o.attempt and o.attempt.was_sent:
             change.requests += 1
             change.bytes += o.attempt.bytes
-        for reason, refused in o.refused.items():
-            change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
+        if o.refused:
+            for reason, refused in o.refused.items():
+                change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
         change.events += o.events
         change.traps += o.traps
         if o.root:
             change.roots.append(o.root)
-        if o.state is PageState.FAILED:
-            change.failure = (o.reason or "unknown", o.detail or "")
     for page in fresh:
         change = changes[page.run_id]
         if page.kind == PageKind.PAGE:
@@ -78,6 +84,14 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         else:
             change.sitemaps += 1
     return dict(changes)
+
+
+def _count_trouble(change: Change, o: Outcome) -> None:
+    change.others[o.state] += 1
+    if o.state is PageState.SKIPPED and o.reason in INCOMPLETE_SKIPS:
+        change.incomplete += 1
+    elif o.state is PageState.FAILED:
+        change.failure = (o.reason or "unknown", o.detail or "")
 
 
 def lock_runs(tx: Tx, run_ids: Iterable[str]) -> Sequence[Row]:
@@ -120,13 +134,13 @@ def skip_surplus(tx: Tx, ids: Sequence[int]) -> None:
 
 def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None:
     """Add a change to the run; the status with which it ended, if it did."""
-    left = sum(n for state, n in change.states.items() if state is not PageState.PENDING)
+    left = change.done + change.others[PageState.FAILED] + change.others[PageState.SKIPPED]
     fresh = len(change.fresh) + change.sitemaps
     counts = Counts(
         total=run.total + fresh,
-        done=run.done + change.states[PageState.DONE],
-        failed=run.failed + change.states[PageState.FAILED],
-        skipped=run.skipped + change.states[PageState.SKIPPED] + change.surplus,
+        done=run.done + change.done,
+        failed=run.failed + change.others[PageState.FAILED],
+        skipped=run.skipped + change.others[PageState.SKIPPED] + change.surplus,
         pending=run.pending + fresh - change.surplus - left,
         incomplete=run.incomplete + change.incomplete,
     )

@@ -22,7 +22,10 @@ from tarantella.store.dialect.contract import Dialect, Finding, Point
 if TYPE_CHECKING:
     from sqlalchemy import Connection as SqlAlchemyConnection
 
-INSERTED_AT_ONCE = 100
+# How many rows go into one statement. Few sizes, so that each statement is known: compiling one takes longer than running it.
+SIZES = (64, 32, 16, 8, 4, 2, 1)
+WRITER_CACHE = 16_384  # KiB
+READER_CACHE = 2_048
 LARGEST_LOG = 16_000_000
 LOCK_POLL = 0.001
 LONGEST_REST = 0.05
@@ -55,8 +58,7 @@ class Sqlite(Dialect):
     def insert(
         self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
     ) -> None:
-        for start in range(0, len(rows), INSERTED_AT_ONCE):
-            chunk = rows[start : start + INSERTED_AT_ONCE]
+        for chunk in _chunks(rows):
             sql = _insertion(table, tuple(names), len(chunk), conflict)
             connection.execute(sql, tuple(chain.from_iterable(chunk)))
 
@@ -98,7 +100,7 @@ class Sqlite(Dialect):
                 check_same_thread=False,
             )
             raw.execute("PRAGMA wal_autocheckpoint = 0")
-            raw.execute("PRAGMA cache_size = -16384")
+            raw.execute(f"PRAGMA cache_size = -{READER_CACHE}")
             raw.execute("PRAGMA temp_store = MEMORY")
         except sqlite3.Error as error:
             raise DriverError(error) from error
@@ -108,6 +110,7 @@ class Sqlite(Dialect):
         if connection.durable is None:
             # SQLite's own way of waiting for the lock sleeps longer and longer while others slip in.
             connection.execute("PRAGMA busy_timeout = 0")
+            connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE}")
         if connection.durable != durable:
             connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
             connection.durable = durable
@@ -257,6 +260,14 @@ def _is_locked(error: Exception) -> bool:
 def _insertion(table: str, names: tuple[str, ...], count: int, conflict: str) -> str:
     row = f"({', '.join('?' * len(names))})"
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
+
+
+def _chunks(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
+    start = 0
+    for size in SIZES:
+        while len(rows) - start >= size:
+            yield rows[start : start + size]
+            start += size
 
 
 @lru_cache(maxsize=512)
