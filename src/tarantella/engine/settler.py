@@ -24,7 +24,11 @@ REFUSED = (ValueRefused, TypeError, ValueError)
 
 MAX_WAITING_BYTES = 32_000_000
 MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
+# A short wait fills the batch: fewer, larger transactions cost less than many small ones. Where pages come fast, a longer
+# one pays, and nobody waits for any of them.
 GATHER_SECONDS = 0.01
+GATHER_SECONDS_WHEN_BUSY = 0.04
+BUSY_FROM = 32  # pages in one round
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
 SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"
@@ -97,11 +101,12 @@ class Settler:
         await self._idle.wait()
 
     async def run(self) -> None:
+        busy = False
         while True:
             await self._wake.wait()
-            # A short wait fills the batch: fewer, larger transactions cost less than many small ones.
-            await asyncio.sleep(GATHER_SECONDS)
+            await asyncio.sleep(GATHER_SECONDS_WHEN_BUSY if busy else GATHER_SECONDS)
             self._wake.clear()
+            busy = len(self._waiting) >= BUSY_FROM
             while self._waiting:
                 batch = self._settling = self._next_batch()
                 while slices.is_large(batch[0]):
