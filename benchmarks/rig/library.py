@@ -13,10 +13,12 @@ from tarantella.domain.url import fingerprint
 from tarantella.services.app import App
 from tarantella.store import events, page_rows, runs
 from tarantella.store.ids import new_id
+from tarantella.store.stands import refresh_stands
 from tarantella.store.tx import Tx, pack
 
 AT_ONCE = 2_000
 BEGAN = 1_700_000_000.0
+HOST = "site.example"
 COMMON, RARE = "not_found", "too_large"
 RECORD = '{"url": "https://site.example/p/%d", "title": "Page %d", "description": "%s", "language": "en"}'
 # Statuses and states by the remainder of a count, the first that fits: most are what is left.
@@ -82,8 +84,8 @@ def _status(number: int) -> str:
 
 
 def _add_pages(tx: Tx, run_id: str, chunk: range) -> None:
-    urls = [f"https://site.example/p/{number}" for number in chunk]
-    links = [Link(url, fingerprint(url), "site.example", 2) for url in urls]
+    urls = [f"https://{HOST}/p/{number}" for number in chunk]
+    links = [Link(url, fingerprint(url), HOST, 2) for url in urls]
     fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, "http", BEGAN))
     moved = [(page.id, *_state(number)) for number, page in zip(chunk, fresh, strict=True)]
     tx.execute(
@@ -118,3 +120,4 @@ def _add_up(tx: Tx, run_id: str, many: int) -> None:
         id=run_id,
         many=many,
     )
+    refresh_stands(tx, [(run_id, HOST)])

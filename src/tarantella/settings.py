@@ -70,7 +70,7 @@ class Settings:
     durability: Literal["normal", "full"] = setting(
         "normal",
         one_of("normal", "full"),
-        "`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
+        "`full` waits for the disk at every commit: results survive a power cut, not only a crash. PostgreSQL always does.",
     )
 
     @property

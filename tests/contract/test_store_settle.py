@@ -31,6 +31,14 @@ def test_a_page_that_is_done_leaves_its_record_its_attempt_and_its_links(world: 
     assert row.disk_bytes > row.stored == len(f'{{"url": "{page.url}"}}')
 
 
+def test_times_may_be_whole_numbers(world: World) -> None:
+    """PostgreSQL's driver wants all values of a column to be of one type."""
+    run, worker = world.submit("1", "2", "3"), world.worker()
+    one, two, _ = world.take(run)
+    world.settle(worker, done(one)._replace(attempt=tried()._replace(started_at=17)), done(two))
+    assert [found["started_at"] for found in world.read(pages.attempts, page_id=one.id)] == [17.0]
+
+
 def test_a_kept_body_is_stored_beside_its_page(world: World) -> None:
     run, worker = world.submit(""), world.worker()
     [page] = world.take(run)

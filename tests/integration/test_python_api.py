@@ -37,6 +37,14 @@ def test_scrape_yields_a_record_for_each_page(tmp_path: Path) -> None:
     assert {record["depth"] for record in found} == {1, 2}
 
 
+def test_scrape_works_on_postgresql(tmp_path: Path, postgres_url: str) -> None:
+    site = Site()
+    options = {"data_dir": tmp_path / "data", "database_url": postgres_url, **LOCAL}
+    found = in_a_thread(site, lambda: list(scrape(f"{site.url}/list?n=5", depth=2, **options)))
+    assert len(found) == 6
+    assert not (tmp_path / "data" / "tarantella.db").exists()
+
+
 def test_fields_are_given_by_name(tmp_path: Path) -> None:
     site = Site()
     [record] = in_a_thread(

@@ -262,7 +262,7 @@ def scrape(
         Durability | None,
         typer.Option(
             metavar="normal|full",
-            help="`full` waits for the disk at every commit: results survive a power cut, not only a crash.",
+            help="`full` waits for the disk at every commit: results survive a power cut, not only a crash. PostgreSQL always does.",
             rich_help_panel=RUNNING,
         ),
     ] = None,

@@ -84,7 +84,8 @@ class Postgres(Dialect):
         self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
     ) -> None:
         if rows:
-            connection.execute_as_is(f"{self._insertion(table, names)} ON CONFLICT {conflict}", _columns(rows))
+            sql = f"{self._insertion(table, names)} ON CONFLICT {conflict}"
+            connection.execute_as_is(sql, self._columns(table, names, rows))
 
     def insert_new(
         self,
@@ -101,13 +102,17 @@ class Postgres(Dialect):
             f"WITH fresh AS ({self._insertion(table, names)} ON CONFLICT ({', '.join(key)}) DO NOTHING RETURNING *) "
             f"SELECT {', '.join(returned)} FROM fresh ORDER BY {order}"
         )
-        return connection.execute_as_is(sql, _columns(rows)).rows
+        return connection.execute_as_is(sql, self._columns(table, names, rows)).rows
 
     def _insertion(self, table: str, names: Sequence[str]) -> str:
         """Rows travel as one array for each column."""
         arrays = ", ".join(f"CAST(%b AS {self._kinds[table, name]}[])" for name in names)
         listed = ", ".join(names)
         return f"INSERT INTO {table} ({listed}) SELECT {listed} FROM unnest({arrays}) AS r ({listed})"
+
+    def _columns(self, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> list[list[Any]]:
+        columns = zip(names, zip(*rows, strict=True), strict=True)
+        return [_column(self._kinds[table, name], values) for name, values in columns]
 
     @cached_property
     def _kinds(self) -> dict[tuple[str, str], str]:
@@ -340,10 +345,11 @@ def _spelled(sql: str) -> str:
     return _NAMED.sub(r"%(\1)s", sql.replace("%", "%%"))
 
 
-def _columns(rows: Sequence[tuple[Any, ...]]) -> tuple[list[Any], ...]:
-    return tuple([_storable(value) for value in column] for column in zip(*rows, strict=True))
-
-
-def _storable(value: Any) -> Any:
-    # In an array nobody looks for it before the server does, and then the whole transaction is lost.
-    return without_nul(value) if isinstance(value, str) and "\x00" in value else value
+def _column(kind: str, values: Sequence[Any]) -> list[Any]:
+    """One column's values as an array, which the driver wants to be all of one type."""
+    if kind == "DOUBLE PRECISION":
+        return [None if value is None else float(value) for value in values]
+    if kind in ("TEXT", "VARCHAR"):
+        # In an array nobody looks for NUL before the server does, and then the whole transaction is lost.
+        return [without_nul(value) if isinstance(value, str) and "\x00" in value else value for value in values]
+    return list(values)
