@@ -38,7 +38,7 @@ LISTS: dict[str, Look] = {
     "records": lambda tx, run: records.after(tx, run, 7),
     "what failed, by reason": pages.troubles,
     "living workers": lambda tx, _: workers.alive(tx),
-    "half runs": lambda tx, _: duties.unfinished_submissions(tx, runs.SUBMITTING),
+    "half runs": lambda tx, _: duties.unfinished_submissions(tx, runs.SUBMITTING, 1.0),
     "runs to be closed": lambda tx, _: closing.overdue(tx, 1.0),
     "when a run is due": lanes.next_ready,
     "lanes that could be taken": lambda tx, _: lanes.ready_count(tx, only_run=None, now=1.0),

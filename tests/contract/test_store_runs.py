@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tarantella.domain.errors import Conflict, NotFound
+from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import (
     DEADLINE_REACHED,
     RUN_CANCELLED,
@@ -72,7 +72,7 @@ def test_a_submission_whose_command_is_gone_is_found_and_removed(world: World) -
     kept, lost = world.create("a", keeper=alive), world.create("b", keeper=gone)
     sealed = world.submit("c", keeper=gone)
     world.declare_dead(gone)
-    unfinished = world.read(duties.unfinished_submissions, reason=runs.SUBMITTING)
+    unfinished = world.read(duties.unfinished_submissions, reason=runs.SUBMITTING, now=world.now)
     assert unfinished == [lost]
     while not world.write(runs.delete_some, run_id=lost, unacknowledged=True):
         pass
@@ -81,6 +81,57 @@ def test_a_submission_whose_command_is_gone_is_found_and_removed(world: World) -
     assert world.status(sealed) is RunStatus.PAUSED
     assert world.run(kept).reason == runs.SUBMITTING
     world.seal(kept)
+
+
+def test_a_submission_without_a_command_of_its_own_has_time_to_finish(world: World) -> None:
+    run = world.create("a")
+    world.now += duties.SUBMISSION_PATIENCE - 1
+    assert world.read(duties.unfinished_submissions, reason=runs.SUBMITTING, now=world.now) == []
+    assert world.read(duties.unfinished_submissions, reason=runs.SUBMITTING, now=world.now + 1) == [run]
+    world.seal(run)
+    assert world.status(run) is RunStatus.RUNNING
+
+
+@pytest.mark.parametrize("given_up", [False, True])
+def test_half_a_run_can_not_be_steered(world: World, given_up: bool) -> None:
+    run = world.create("a", "b")
+    if given_up:
+        world.write(runs.delete_some, run_id=run, limit=1, unacknowledged=True)
+    before = world.dump()
+    for steer in (world.pause, world.resume, world.cancel, world.retry_failed):
+        with pytest.raises(Conflict):
+            steer(run)
+    assert world.dump() == before
+    while not world.write(runs.delete_some, run_id=run, unacknowledged=True):
+        pass
+
+
+def test_a_submission_that_was_given_up_can_not_go_on(world: World) -> None:
+    run = world.create("a", "b")
+    world.write(runs.delete_some, run_id=run, limit=1, unacknowledged=True)
+    with pytest.raises(Conflict, match="Submit it again"):
+        world.write(runs.add_start_pages, run_id=run, links=[link("c")], strategy="http", now=world.now)
+    with pytest.raises(Conflict, match="Submit it again"):
+        world.seal(run)
+    while not world.write(runs.delete_some, run_id=run, unacknowledged=True):
+        pass
+
+
+def test_a_command_that_was_declared_dead_can_keep_no_run(world: World) -> None:
+    """Nobody would notice that it is gone, and nobody could resume the run."""
+    zombie, worker = world.worker(), world.worker()
+    draft, paused, over = world.create("a", keeper=zombie), world.submit("b"), world.submit("c")
+    world.pause(paused)
+    world.settle(worker, failed(world.take_one(over, "c")))
+    world.declare_dead(zombie)
+    before = world.dump()
+    with pytest.raises(WorkerDead):
+        world.seal(draft)
+    with pytest.raises(WorkerDead):
+        world.resume(paused, keeper=zombie)
+    with pytest.raises(WorkerDead):
+        world.write(runs.retry_failed, run_id=over, keeper=zombie, max_running=5, now=world.now)
+    assert world.dump() == before
 
 
 def test_what_was_asked_for_and_its_secrets_come_back_with_the_run(world: World) -> None:

@@ -11,7 +11,7 @@ from tarantella.domain.outcome import Body, LaneNews, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
-from tarantella.store import lanes, pages, records
+from tarantella.store import lanes, pages, records, runs
 from tests.contract.world import HOST, NOW, World, again, done, failed, link, moved, skipped, tried
 
 
@@ -103,6 +103,22 @@ def test_a_page_that_moved_to_another_lane_does_not_listen_to_its_old_one(world:
     )
     before = world.dump()
     assert world.settle(worker, stale).lost == 1
+    assert world.dump() == before
+
+
+def test_an_outcome_of_a_deleted_run_does_not_reach_the_page_that_got_its_number(world: World) -> None:
+    worker, old = world.worker(), world.submit("")
+    [in_flight] = world.take(old)
+    world.cancel(old)
+    world.close(old)
+    while not world.write(runs.delete_some, run_id=old):
+        pass
+    new = world.submit("")
+    [page] = world.take(new)
+    # SQLite gives the numbers of deleted rows away again; other databases don't.
+    late = done(in_flight._replace(id=page.id), link("ghost"))
+    before = world.dump()
+    assert world.settle(worker, late).lost == 1
     assert world.dump() == before
 
 

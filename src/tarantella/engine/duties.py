@@ -41,7 +41,8 @@ class Duties:
             await self._database.checkpoint()
 
     def _half_runs(self, tx: Tx) -> list[str]:
-        return [run_id for reason in runs.UNSEEN for run_id in duties.unfinished_submissions(tx, reason)]
+        now = self._clock.wall()
+        return [run_id for reason in runs.UNSEEN for run_id in duties.unfinished_submissions(tx, reason, now)]
 
     def _sweep(self, tx: Tx) -> None:
         now = self._clock.wall()

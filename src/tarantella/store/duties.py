@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from tarantella.store.runs import SUBMITTING
 from tarantella.store.stands import refresh_stands
 from tarantella.store.tx import Tx, pack
 from tarantella.store.workers import check_alive
 
 LANE = "!duties"  # no host is called so
+# Of a submission without a command of its own nobody knows whether it goes on. No list of addresses takes so long.
+SUBMISSION_PATIENCE = 3_600.0
 
 
 def take(tx: Tx, worker_id: str) -> bool:
@@ -37,12 +40,15 @@ def repair_stands(tx: Tx, after: tuple[str, str], limit: int = 500) -> tuple[str
     return stands[-1] if len(stands) == limit else None
 
 
-def unfinished_submissions(tx: Tx, reason: str) -> list[str]:
+def unfinished_submissions(tx: Tx, reason: str, now: float) -> list[str]:
     """Runs whose submission or deletion was never finished, and whose command is gone."""
     rows = tx.all(
         # The first condition is that of their index, word for word: without it every run would be looked at.
-        "SELECT id FROM runs WHERE reason IN ('submitting', 'deleting') AND reason = :reason "
-        "AND (keeper IS NULL OR keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL))",
+        "SELECT id FROM runs WHERE reason IN ('submitting', 'deleting') AND reason = :reason AND CASE WHEN keeper IS NULL "
+        "THEN reason <> :submitting OR created_at <= :before "
+        "ELSE keeper NOT IN (SELECT id FROM workers WHERE dead_at IS NULL) END",
         reason=reason,
+        submitting=SUBMITTING,
+        before=now - SUBMISSION_PATIENCE,
     )
     return [row.id for row in rows]

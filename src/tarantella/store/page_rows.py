@@ -29,13 +29,14 @@ def still_ours(tx: Tx, outcomes: Sequence[Outcome]) -> list[Outcome]:
     if not outcomes:
         return []
     rows = tx.array(
-        ["id", "state", "tries", "lane"],
+        ["id", "run_id", "state", "tries", "lane"],
         f"FROM pages WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r) ORDER BY id {tx.dialect.for_update}",
         ids=pack([o.page.id for o in outcomes]),
     )
-    pending = {id_: (tries, lane) for id_, state, tries, lane in rows if state == PageState.PENDING}
+    # The number of a page whose run was deleted may have been given to a page of another run.
+    pending = {id_: (run_id, tries, lane) for id_, run_id, state, tries, lane in rows if state == "pending"}
     # The same page twice in one batch counts once.
-    return [o for o in outcomes if pending.pop(o.page.id, None) == (o.page.tries, o.page.lane)]
+    return [o for o in outcomes if pending.pop(o.page.id, None) == (o.page.run_id, o.page.tries, o.page.lane)]
 
 
 def without_duplicates(tx: Tx, outcomes: list[Outcome]) -> list[Outcome]:

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import orjson
 
-from tarantella.domain.errors import Conflict, NotFound
+from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
 from tarantella.domain.outcome import Link
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind
@@ -142,6 +142,7 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
 def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
     """All its start pages are there: from this commit on the run exists for everybody."""
     run = _still_submitting(tx, run_id)
+    _check_keeper(tx, run.keeper)
     tx.execute(
         "UPDATE runs SET wanted = 'run', reason = :why WHERE id = :id",
         id=run_id,
@@ -221,7 +222,7 @@ def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
 
 def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -> RunStatus:
     """Ask for a pause. It is actual when nobody holds a slot of the run any more."""
-    run = _locked(tx, run_id)
+    run = _whole(tx, run_id)
     if run.is_over:
         raise Conflict(f"The run is already {run.status}.", remedy="There is nothing to pause.")
     if run.wanted is Wanted.CANCEL:
@@ -258,7 +259,8 @@ def _pause(tx: Tx, run: Run, now: float) -> bool:
 
 def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> RunStatus:
     """Let a paused run go on; its deadline moves by as long as it was paused."""
-    run = _locked(tx, run_id)
+    run = _whole(tx, run_id)
+    _check_keeper(tx, keeper)
     if run.is_over:
         raise Conflict(
             f"The run is already {run.status}.",
@@ -285,7 +287,7 @@ def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: fl
 
 def want_cancel(tx: Tx, run_id: str) -> RunStatus:
     """Ask for the end of a run; a closing does the rest. Asking twice is asking once."""
-    run = _locked(tx, run_id)
+    run = _whole(tx, run_id)
     if not run.is_over:
         tx.execute("UPDATE runs SET wanted = 'cancel' WHERE id = :id", id=run_id)
     return run.status
@@ -293,11 +295,10 @@ def want_cancel(tx: Tx, run_id: str) -> RunStatus:
 
 def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
     """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
-    run = _locked(tx, run_id)
+    run = _whole(tx, run_id)
+    _check_keeper(tx, keeper)
     if not run.is_over:
         raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
-    if run.reason == DELETING:
-        raise Conflict("The run is being deleted.", remedy="Scrape its addresses again.")
     again = tx.array(
         ["id", "lane", "state"],
         "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
@@ -349,6 +350,23 @@ def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool
         tx.execute(f"DELETE FROM {table} WHERE run_id = :run", run=run_id)
     tx.execute("DELETE FROM runs WHERE id = :run", run=run_id)
     return True
+
+
+def _whole(tx: Tx, run_id: str) -> Run:
+    """A run that exists for users: all of it is there, and stays there."""
+    run = _locked(tx, run_id)
+    if run.reason == SUBMITTING:
+        raise Conflict("The run is still being submitted.", remedy="Try again when it is there.")
+    if run.reason == DELETING:
+        raise Conflict("The run is being deleted.", remedy="Scrape its addresses again.")
+    return run
+
+
+def _check_keeper(tx: Tx, keeper: str | None) -> None:
+    """A command that was declared dead must not keep a run: nobody would ever notice that it is gone."""
+    alive = "SELECT 1 FROM workers WHERE id = :id AND dead_at IS NULL"
+    if keeper is not None and tx.value(alive, id=keeper) is None:
+        raise WorkerDead("This process was declared dead while it did not answer.", remedy="Start the command again.")
 
 
 def _row(tx: Tx, run_id: str, locking: str = "") -> Row:
