@@ -6,6 +6,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
 from typing import TypeVar
 
@@ -269,6 +270,22 @@ def test_nobody_is_declared_dead_in_the_middle_of_a_settle(world: World, crowd: 
 
     crowd.together(settled, declared)
     assert world.run(run).counts.done == 1
+
+
+def test_a_command_that_dies_while_it_resumes_a_run_does_not_keep_it(world: World, crowd: Crowd) -> None:
+    resuming, reaping = crowd.member(), crowd.member()
+
+    def resumed(run: str, keeper: str) -> None:
+        with suppress(WorkerDead):
+            resuming.resume(run, keeper)
+
+    for _ in range(15):
+        run, keeper = world.submit("1"), resuming.worker()
+        world.pause(run)
+        crowd.together(partial(resumed, run, keeper), partial(reaping.declare_dead, keeper))
+        assert (world.status(run), world.run(run).keeper) == (RunStatus.PAUSED, None)
+        world.cancel(run)
+        world.close(run)
 
 
 def test_of_two_who_retry_a_run_one_does(world: World, crowd: Crowd) -> None:

@@ -51,27 +51,30 @@ def listed(
     tx: Tx, run_id: str, *, state: PageState | None = None, reason: str | None = None, after: int = 0, limit: int = 100
 ) -> list[dict[str, Any]]:
     """Some pages of a run in the order in which they were found."""
-    numbers = _IN_ORDER
-    if state is not None:
-        numbers = (
-            _PENDING if state == PageState.PENDING and _pending_are_few(tx, run_id) else _IN_STATE[PageState(state)]
-        )
+    if reason is not None:
+        numbers = _OF_REASON.format(f" AND state = '{PageState(state)}'" if state else "")
+    elif state is None:
+        numbers = _IN_ORDER
+    elif state == PageState.PENDING and _pending_are_few(tx, run_id):
+        numbers = _PENDING
+    else:
+        numbers = _IN_STATE[PageState(state)]
     rows = tx.all(
         "SELECT id, url, final_url, depth, state, reason, detail, charged, strategy, next_at, status, found_on, kind FROM pages "
-        f"WHERE id IN (SELECT id FROM pages WHERE {numbers.format('' if reason is None else ' AND reason = :reason')} LIMIT :limit) "
-        "ORDER BY id",
+        f"WHERE id IN (SELECT id FROM pages WHERE {numbers} LIMIT :limit) ORDER BY id",
         **{"run": run_id, "after": after, "limit": limit, **({} if reason is None else {"reason": reason})},
     )
     return [dict(row._mapping) for row in rows]
 
 
-_IN_ORDER = "run_id = :run AND id > :after{} ORDER BY id"
-_IN_STATE = {state: f"run_id = :run AND id > :after AND state = '{state}'{{}} ORDER BY id" for state in PageState}
+_IN_ORDER = "run_id = :run AND id > :after ORDER BY id"
+_OF_REASON = "run_id = :run AND reason = :reason AND id > :after{} ORDER BY id"
+_IN_STATE = {state: f"run_id = :run AND id > :after AND state = '{state}' ORDER BY id" for state in PageState}
 # These have an index of their own, which is used where its condition stands word for word in the query.
 for _state in (PageState.FAILED, PageState.SKIPPED):
     _IN_STATE[_state] = f"state IN ('failed', 'skipped') AND {_IN_STATE[_state]}"
 # So have these; the signs keep an index that is sorted by number from tempting.
-_PENDING = "state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) AND +id > :after{} ORDER BY +id"
+_PENDING = "state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) AND +id > :after ORDER BY +id"
 
 
 def _pending_are_few(tx: Tx, run_id: str) -> bool:

@@ -141,8 +141,8 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
 
 def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
     """All its start pages are there: from this commit on the run exists for everybody."""
+    _check_keeper(tx, get(tx, run_id).keeper)
     run = _still_submitting(tx, run_id)
-    _check_keeper(tx, run.keeper)
     tx.execute(
         "UPDATE runs SET wanted = 'run', reason = :why WHERE id = :id",
         id=run_id,
@@ -259,8 +259,8 @@ def _pause(tx: Tx, run: Run, now: float) -> bool:
 
 def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> RunStatus:
     """Let a paused run go on; its deadline moves by as long as it was paused."""
-    run = _whole(tx, run_id)
     _check_keeper(tx, keeper)
+    run = _whole(tx, run_id)
     if run.is_over:
         raise Conflict(
             f"The run is already {run.status}.",
@@ -295,8 +295,8 @@ def want_cancel(tx: Tx, run_id: str) -> RunStatus:
 
 def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
     """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
-    run = _whole(tx, run_id)
     _check_keeper(tx, keeper)
+    run = _whole(tx, run_id)
     if not run.is_over:
         raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
     again = tx.array(
@@ -363,8 +363,11 @@ def _whole(tx: Tx, run_id: str) -> Run:
 
 
 def _check_keeper(tx: Tx, keeper: str | None) -> None:
-    """A command that was declared dead must not keep a run: nobody would ever notice that it is gone."""
-    alive = "SELECT 1 FROM workers WHERE id = :id AND dead_at IS NULL"
+    """A command that was declared dead must not keep a run: nobody would ever notice that it is gone.
+
+    Before the run's row is locked: whoever declares it dead takes the two in this order.
+    """
+    alive = f"SELECT 1 FROM workers WHERE id = :id AND dead_at IS NULL {tx.dialect.for_update}"
     if keeper is not None and tx.value(alive, id=keeper) is None:
         raise WorkerDead("This process was declared dead while it did not answer.", remedy="Start the command again.")
 

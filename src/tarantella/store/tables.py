@@ -124,6 +124,7 @@ pages = Table(
     Index("pages_of_run", "run_id", "id"),
     _index_where("state = 'pending'", "pages_pending", "lane", "run_id", "next_at"),
     _index_where("state IN ('failed', 'skipped')", "pages_in_trouble", "run_id", "state", "id"),
+    _index_where("reason IS NOT NULL", "pages_by_reason", "run_id", "reason", "id"),
     _index_where("final_fingerprint IS NOT NULL", "pages_redirected", "run_id", "final_fingerprint"),
 )
 

@@ -76,6 +76,8 @@ CREATE TABLE pages (
 	PRIMARY KEY (id)
 );
 
+CREATE INDEX pages_by_reason ON pages (run_id, reason, id) WHERE reason IS NOT NULL;
+
 CREATE INDEX pages_in_trouble ON pages (run_id, state, id) WHERE state IN ('failed', 'skipped');
 
 CREATE INDEX pages_of_run ON pages (run_id, id);
