@@ -61,4 +61,15 @@ def listed(
         after=after,
         limit=limit,
     )
-    return [{**row._mapping, "run_id": run_id, "meta": orjson.loads(row.meta)} for row in rows]
+    return [
+        {
+            "run_id": run_id,
+            "sequence": sequence,
+            "id": id_,
+            "level": level_,
+            "message": message,
+            "meta": orjson.loads(meta),
+            "created_at": created_at,
+        }
+        for sequence, id_, level_, message, meta, created_at in rows
+    ]
