@@ -9,6 +9,7 @@ import sqlite3
 import time
 import tomllib
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -81,8 +82,12 @@ def test_a_clock_that_stands_long_ago_or_behind_the_runs_is_found(app: App, monk
 def test_a_run_that_nobody_works_on_is_pointed_at_with_a_command_that_works(app: App) -> None:
     from tarantella.domain.spec import Spec
     from tarantella.services.submit import submit
+    from tarantella.store import workers
 
-    run_id = asyncio.run(submit(app, Spec(), ["https://example.com/"], keeper="somebody-gone"))
+    command = workers.WorkerInfo("somebody", None, "here", 1, "0")
+    app.database.write_now(partial(workers.register, worker=command, now=app.now()))
+    run_id = asyncio.run(submit(app, Spec(), ["https://example.com/"], keeper="somebody"))
+    app.database.write_now(lambda tx: tx.execute("DELETE FROM workers"))
     found = examined(app.settings)["abandoned runs"]
     assert found.health is Health.WARN
     assert f"tarantella runs resume {run_id[-12:]} --data-dir here" in str(found.remedy)
