@@ -23,7 +23,9 @@ from tarantella.store import cookies, pages
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
+# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than four.
 LOW_WATER = 64
+AT_HAND_PER_SLOT = 4
 LONGEST_TIMER = 60.0
 PAUSE_GRACE = 0.5
 
@@ -107,7 +109,7 @@ class Drain:
     def _read_ahead(self, lane: OwnedLane) -> None:
         if lane.name in self._reading or self._stopping or lane.releasing:
             return
-        low = [run_id for run_id in lane.wants_more(LOW_WATER) if run_id in self._held.runs]
+        low = [run_id for run_id in lane.wants_more(_low_water(lane)) if run_id in self._held.runs]
         if low:
             self._reading[lane.name] = asyncio.create_task(self._read(lane, low))
 
@@ -115,11 +117,12 @@ class Drain:
         try:
             for run_id in run_ids:
                 now = self._tools.clock.wall()
-                take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), now=now)
+                limit = max(BATCH, 2 * _low_water(lane))
+                take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=limit, now=now)
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
-                lane.add(run_id, found, BATCH)
+                lane.add(run_id, found, limit)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
@@ -149,7 +152,7 @@ class Drain:
         else:
             lane.start()
             self._held.runs[page.run_id].busy += 1
-            if queued <= LOW_WATER:
+            if queued <= _low_water(lane):
                 self._read_ahead(lane)
         return page
 
@@ -201,8 +204,14 @@ class Drain:
         return lane, None
 
 
-def _take(tx: Tx, lane: str, run_id: str, held: Collection[int], now: float) -> tuple[list[Page], list[Cookie]]:
+def _low_water(lane: OwnedLane) -> int:
+    return max(LOW_WATER, AT_HAND_PER_SLOT * int(lane.throttle.slots))
+
+
+def _take(
+    tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float
+) -> tuple[list[Page], list[Cookie]]:
     """The next pages of a run in a lane, and every cookie that was set by the time they were found."""
     # Pages first: what is read after them can only be newer.
-    found = pages.take(tx, lane, run_id, held, BATCH, now)
+    found = pages.take(tx, lane, run_id, held, limit, now)
     return found, cookies.of_host(tx, run_id, lane) if found else []

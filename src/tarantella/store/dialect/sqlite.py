@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection as SqlAlchemyConnection
 
 # How many rows go into one statement. Few sizes, so that each statement is known: compiling one takes longer than running it.
-SIZES = (64, 32, 16, 8, 4, 2, 1)
+SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
+KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 16_384  # KiB
 READER_CACHE = 2_048
 LARGEST_LOG = 16_000_000
@@ -98,6 +99,7 @@ class Sqlite(Dialect):
                 isolation_level=None,
                 timeout=5,
                 check_same_thread=False,
+                cached_statements=KNOWN_STATEMENTS,
             )
             raw.execute("PRAGMA wal_autocheckpoint = 0")
             raw.execute(f"PRAGMA cache_size = -{READER_CACHE}")
