@@ -96,6 +96,8 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         raise
     except Exception as error:
         log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))
+        # What it had found is dropped with it; another page must be able to find it again.
+        run.links.forget()
         return went_wrong(page, lane, run, tools, error, (began_at, began))
 
 
