@@ -6,8 +6,8 @@ import socket
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
-from tarantella.engine.attempt import Tools
 from tarantella.engine.taster import Taster
+from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
 from tarantella.engine.worker import Worker, WorkerSettings
 from tarantella.fetchers import FETCHERS

@@ -19,9 +19,9 @@ from tarantella.bootstrap import make_tools, open_app
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.spec import Spec
 from tarantella.engine import slices
-from tarantella.engine.attempt import Tools
 from tarantella.engine.taster import LONGEST_LINE, Taster, serve_tastings
 from tarantella.engine.timing import Timing
+from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.engine.worker import Worker, WorkerSettings
 from tarantella.extractors.page import Wants

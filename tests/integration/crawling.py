@@ -17,9 +17,9 @@ from tarantella.bootstrap import make_tools
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import NotFound
 from tarantella.domain.spec import Spec
-from tarantella.engine.attempt import Tools
 from tarantella.engine.lane import Clock
 from tarantella.engine.timing import Timing
+from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker, WorkerSettings
 from tarantella.fetchers.guard import Guard
 from tarantella.services import runs as use_cases

@@ -10,7 +10,8 @@ from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import fingerprint
-from tarantella.engine.attempt import Tools, attempt
+from tarantella.engine.attempt import attempt
+from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Extracted, Wants
 from tarantella.fetchers.contract import Request

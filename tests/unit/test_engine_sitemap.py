@@ -12,11 +12,11 @@ from tarantella.domain.page import Page, PageKind
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine import sitemap
-from tarantella.engine.attempt import Tools
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.sitemap import attempt_sitemap
 from tarantella.engine.taster import pack_request, pack_visit, unpack_request, unpack_visit
+from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Wants
 from tarantella.extractors.sitemap import MAX_BYTES, Listing

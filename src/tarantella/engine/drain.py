@@ -11,12 +11,14 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageKind
-from tarantella.engine.attempt import HostMustWait, Tools, attempt
+from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.lane import FOREVER, OwnedLane
+from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.engine.sitemap import attempt_sitemap, attempt_start
+from tarantella.engine.tools import Tools
 from tarantella.fetchers.body import others_first
 from tarantella.log import log
 from tarantella.store import cookies, pages

@@ -13,21 +13,13 @@ from tarantella.domain.outcome import FROM_CACHE, Attempt, Link, Outcome, Refuse
 from tarantella.domain.page import Page, PageKind, PageState, Skip
 from tarantella.domain.sitemap import AUTO, DEEPEST_INDEX, MOST_SITEMAPS, guess_link, may_name, sitemap_link
 from tarantella.domain.url import Unfetchable, Url, redact, resolve, start_url, stored
-from tarantella.engine.attempt import (
-    MAX_DETAIL,
-    HostMustWait,
-    Tools,
-    attempt,
-    failed,
-    moved_to,
-    request_of,
-    robots_refusal,
-    skipped,
-    went_wrong,
-    with_cookies,
-)
+from tarantella.engine.answering import moved_to, skipped
+from tarantella.engine.attempt import attempt, request_of, went_wrong, with_cookies
+from tarantella.engine.failing import MAX_DETAIL, failed
 from tarantella.engine.lane import OwnedLane
+from tarantella.engine.robots import HostMustWait, robots_refusal
 from tarantella.engine.served import ServedRun
+from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Wants
 from tarantella.extractors.sitemap import MAX_BYTES, Listing

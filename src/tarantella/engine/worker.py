@@ -17,7 +17,6 @@ from tarantella.domain.errors import StoreError, WorkerDead
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.engine import process
-from tarantella.engine.attempt import Tools
 from tarantella.engine.closer import Closer
 from tarantella.engine.counters import Counters
 from tarantella.engine.drain import Drain
@@ -28,6 +27,7 @@ from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
 from tarantella.engine.tenure import Tenure
 from tarantella.engine.timing import Timing
+from tarantella.engine.tools import Tools
 from tarantella.log import log
 from tarantella.queues.embedded import Hints
 from tarantella.store import lanes, workers

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tarantella.engine.attempt import Tools
+from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker
 from tarantella.settings import Settings
 from tarantella.store.database import Database

@@ -1,0 +1,139 @@
+"""What becomes of a page that its site gave: a record and links, a way to another host, or nothing of use."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Collection
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import orjson
+
+from tarantella.domain.event import PAGE_CUT, Event, Level
+from tarantella.domain.outcome import REFUSED_SAMPLES, Attempt, Body, Move, Outcome, Refused
+from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.url import Url, fingerprint, redact
+from tarantella.engine.failing import MAX_DETAIL
+from tarantella.engine.served import ServedRun
+from tarantella.engine.tools import Tools
+from tarantella.engine.visit import Visit
+from tarantella.extractors.links import NOTHING_DISCOVERED, Discovered
+
+MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
+
+
+def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
+    extracted = visit.extracted
+    assert extracted is not None
+    found = _links(page, run, visit) if extracted.hrefs else NOTHING_DISCOVERED
+    redirected = visit.url != page.url
+    # A page that moved here from another host has been taken before, and its own mark is that of its first address.
+    final = fingerprint(visit.url) if redirected or page.tries else None
+    return Outcome(
+        page=page,
+        state=PageState.DONE,
+        attempt=tried,
+        charged=True,
+        status=visit.status,
+        final_url=visit.url if redirected else None,
+        final_fingerprint=final if final != page.fingerprint else None,
+        records=(_record(page, visit, tried),),
+        body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
+        links=found.links,
+        refused=found.refused,
+        traps=found.traps,
+        events=(_page_cut(page, visit),) if extracted.cut else (),
+        root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
+    )
+
+
+def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
+    extracted = visit.extracted
+    assert extracted is not None
+    if page.is_start and visit.url != page.url and not run.contains(visit.url):
+        # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
+        run.rebase_to(visit.url)
+    hrefs: Collection[str] = extracted.hrefs
+    beyond: list[str] = []
+    if len(hrefs) > MAX_LINKS:
+        beyond = list(hrefs)[MAX_LINKS:]
+        hrefs = list(hrefs)[:MAX_LINKS]
+    found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
+    if beyond:
+        samples = tuple(redact(href[:MAX_DETAIL]) for href in beyond[:REFUSED_SAMPLES])
+        found = replace(found, refused={**found.refused, "too_many": Refused(len(beyond), samples)})
+    if run.full and found.links:
+        # Not even rows: a run that is full would fill the disk with what it must not fetch.
+        samples = tuple(redact(link.url) for link in found.links[:REFUSED_SAMPLES])
+        refused = {**found.refused, Skip.MAX_PAGES.value: Refused(len(found.links), samples)}
+        return replace(found, links=(), refused=refused)
+    return found
+
+
+def _record(page: Page, visit: Visit, tried: Attempt) -> str:
+    extracted = visit.extracted
+    assert extracted is not None
+    return orjson.dumps(
+        {
+            "url": page.asked_url or page.url,
+            "final_url": visit.url,
+            **extracted.data,
+            "depth": page.depth,
+            "status": visit.status,
+            "content_type": visit.content_type,
+            "fetched_at": _moment(tried.started_at),
+            "elapsed_ms": tried.elapsed_ms,
+            "bytes": visit.size,
+            "from_cache": visit.from_cache,
+        },
+        option=orjson.OPT_PASSTHROUGH_SUBCLASS,
+    ).decode()
+
+
+def _moment(at: float) -> str:
+    return f"{_second(int(at))}.{int(at % 1 * 1000):03d}+00:00"
+
+
+@lru_cache(maxsize=64)
+def _second(at: int) -> str:
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
+    """A redirect to another host, or to where robots.txt has to be asked first: the page goes and waits there."""
+    if not page.is_start and not run.contains(target.href):
+        return skipped(page, Skip.SCOPE, f"redirected to {redact(target.href)}", tried, visit)
+    root = target.href if page.is_start and not run.contains(target.href) else None
+    if root is not None:
+        run.rebase_to(root)
+    return moved_to(page, visit, target, tried, tools)._replace(root=root)
+
+
+def moved_to(page: Page, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:
+    return Outcome(
+        page=page,
+        state=PageState.PENDING,
+        attempt=tried._replace(decision=f"moved to {redact(target.href)}"[:MAX_DETAIL]),
+        next_at=tools.clock.wall(),
+        move=Move(target.href, target.lane, visit.hops),
+        status=visit.status,
+    )
+
+
+def skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit) -> Outcome:
+    return Outcome(
+        page=page,
+        state=PageState.SKIPPED,
+        attempt=tried._replace(decision=f"skipped: {reason}"),
+        reason=reason,
+        detail=detail[:MAX_DETAIL],
+        charged=True,
+        status=visit.status,
+        final_url=visit.url if visit.url != page.url else None,
+    )
+
+
+def _page_cut(page: Page, visit: Visit) -> Event:
+    """Said aloud, because links and fields may be missing that are there."""
+    return Event(PAGE_CUT, Level.WARN, {"url": redact(page.url), "bytes": visit.size})

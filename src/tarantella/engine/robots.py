@@ -1,0 +1,66 @@
+"""The first gate of a page: what robots.txt says of it."""
+
+from __future__ import annotations
+
+from tarantella.domain.backoff import obeyed_retry_after
+from tarantella.domain.outcome import Attempt, Outcome
+from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.url import Url
+from tarantella.engine.failing import MAX_DETAIL, failed, page_failed
+from tarantella.engine.lane import OwnedLane
+from tarantella.engine.served import ServedRun
+from tarantella.engine.tools import Tools
+from tarantella.engine.visit import Visit
+from tarantella.fetchers.contract import FetchError
+from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
+from tarantella.log import log
+
+
+class HostMustWait(Exception):
+    """The page was not tried: its host has to be left alone first. Nothing is charged."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"wait {seconds:.0f} s")
+        self.seconds = seconds
+
+
+def known_to_be_allowed(url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> bool:
+    """Whether robots.txt was read before and has nothing to say against this page: that is so for nearly every page."""
+    rules = tools.robots.known(url)
+    return rules is not None and rules is lane.rules and rules.allowed(url.href, run.user_agent)
+
+
+async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
+    """What robots.txt means for this page: None when it may be fetched."""
+    try:
+        rules = tools.robots.known(url) or await tools.robots.rules(url, run.options)
+    except RobotsUnreachable as error:
+        if error.detail == "tls":
+            # Nobody who can't be trusted with robots.txt can be with the page: that is its failure, and says more.
+            visit = Visit(url.href, failure=error.failure, detail=f"tls: {error.message}")
+            tried = Attempt(page.strategy, tools.clock.wall(), 0, "")
+            return failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
+        if error.tries >= ENOUGH_TRIES:
+            return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
+        asked = obeyed_retry_after(error.retry_after)
+        raise HostMustWait(asked if asked is not None else run.spec.backoff.delay(error.tries, tools.luck())) from error
+    except FetchError as error:
+        detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
+        events = (page_failed(page, error.failure, detail),)
+        return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
+    if rules is not lane.rules:
+        lane.rules = rules
+        if rules.clamped(run.user_agent):
+            log.warning(
+                "A site asks for a longer Crawl-delay than it gets", action="crawl_delay_clamped", host=lane.name
+            )
+        lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
+    if rules.allowed(url.href, run.user_agent):
+        return None
+    return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")
+
+
+def may_follow(robots: Robots, user_agent: str, target: Url) -> bool:
+    """Whether a redirect is known to lead where we may go; otherwise the page moves there, and is looked at once more."""
+    rules = robots.known(target)
+    return rules is not None and rules.allowed(target.href, user_agent)

@@ -1,0 +1,29 @@
+"""What an attempt works with."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from tarantella.domain.strategy import Strategy
+from tarantella.engine.lane import Clock
+from tarantella.engine.visit import Visitor
+from tarantella.fetchers.robots import Robots
+
+
+@dataclass(slots=True)
+class Tools:
+    """What an attempt works with."""
+
+    visitors: Mapping[str, Visitor]
+    taster: Visitor
+    robots: Robots
+    strategies: Mapping[str, Strategy]
+    clock: Clock = Clock()
+    luck: Callable[[], float] = random.random
+    closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+
+    async def close(self) -> None:
+        for closer in self.closers:
+            await closer()
