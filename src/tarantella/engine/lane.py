@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tarantella.domain.breaker import CLOSED, Breaker, BreakerState
+from tarantella.domain.backoff import RETRY_AFTER_CAP
+from tarantella.domain.breaker import CLOSED, STAYS_OPEN, Breaker, BreakerState
 from tarantella.domain.failure import Failure, trips_breaker
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
@@ -46,7 +47,7 @@ class OwnedLane:
         self._exhausted: set[str] = set()
         self._not_before = lane.not_before
         # A wait becomes monotonic when it is taken over: a clock that jumps can't stretch it.
-        self._waits_until = clock.monotonic() + max(0.0, lane.not_before - clock.wall())
+        self._waits_until = clock.monotonic() + min(max(0.0, lane.not_before - clock.wall()), RETRY_AFTER_CAP)
         self._wait_began = 0.0
         self._next_dial = 0.0
         self._dial_before = 0.0
@@ -213,6 +214,13 @@ class OwnedLane:
     def forget_probes(self) -> None:
         """Whoever comes next waits for the breaker again, and probes again."""
         self._set_breaker(replace(self.breaker, failed_probes=0))
+
+    def follow_clock(self) -> None:
+        """The wall clock was set: what is noted in its time goes with it."""
+        now = self.clock.wall()
+        self._not_before = now + (self._waits_until - self.clock.monotonic())
+        if self.breaker is not CLOSED:
+            self.breaker = replace(self.breaker, open_until=min(self.breaker.open_until, now + STAYS_OPEN))
 
     def _set_breaker(self, breaker: Breaker) -> None:
         if breaker != self.breaker:

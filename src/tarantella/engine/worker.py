@@ -30,7 +30,7 @@ from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.log import log
 from tarantella.queues.embedded import Hints
-from tarantella.store import lanes, workers
+from tarantella.store import lanes, times, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
@@ -60,6 +60,7 @@ class Worker:
         self._clock = clock = tools.clock
         self._host = socket.gethostname()
         self._beat_began = clock.monotonic()
+        self._ahead = clock.wall() - self._beat_began
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self._at_work = asyncio.Event()  # it has looked for work for the first time
@@ -83,8 +84,16 @@ class Worker:
         """Exist: from here on this process can own lanes and keep runs."""
         self._lifeline = Lifeline(self._settings.folder, self.id)
         info = workers.WorkerInfo(self.id, self._settings.only_run, self._host, os.getpid(), __version__)
-        self._beat_began = self._clock.monotonic()
-        await self._database.write(partial(workers.register, worker=info, now=self._clock.wall()), name="register")
+        self._beat_began, now = self._clock.monotonic(), self._clock.wall()
+        self._ahead = now - self._beat_began
+
+        def register(tx: Tx) -> float:
+            jump = times.follow_clock(tx, self._host, now)
+            workers.register(tx, info, now)
+            return jump
+
+        if jump := await self._database.write(register, name="register"):
+            _say_clock_was_set(jump)
         self._hints.listen(self._wake.set)
         await self._reaper.run_once()
 
@@ -101,6 +110,7 @@ class Worker:
                 chore.result()
         except BaseException:
             await self._drain.stop(grace=0.0)
+            self._lifeline.let_go()
             raise
         else:
             await self._finish(settler)
@@ -128,8 +138,14 @@ class Worker:
             workers.check_alive(tx, self.id)
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
-        await self._database.write(retire, name="retire")
-        self._lifeline.cut()
+        try:
+            await self._database.write(retire, name="retire")
+        except StoreError as error:
+            # All that mattered is stored. Whoever comes next finds the lifeline cut, and frees what we owned.
+            log.warning("The end could not be written", action="retire_failed", error=str(error))
+            self._lifeline.let_go()
+        else:
+            self._lifeline.cut()
         log.info(
             "The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition())
         )
@@ -140,23 +156,35 @@ class Worker:
         """Say that we live; who can't, and is thought dead, must not write any more."""
         while True:
             await asyncio.sleep(self._settings.timing.beat)
-            began = self._clock.monotonic()
-            hungry, now = not self._held.tasks, self._clock.wall()
-
-            def say(tx: Tx, hungry: bool = hungry, now: float = now) -> tuple[bool, list[lanes.Lane]]:
-                # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
-                return workers.beat(tx, self.id, hungry, now), lanes.owned(tx, self.id)
-
             try:
-                alive, owned = await self._database.write(say, name="beat")
+                await self._beat_once()
             except StoreError as error:
                 log.warning("The beat could not be written", action="beat_failed", error=str(error))
-                continue
-            if not alive:
-                raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
-            self._beat_began = began
-            self._tenure.adopt(owned)
-            self._tenure.disown(owned)
+
+    async def _beat_once(self) -> None:
+        began, now, hungry = self._clock.monotonic(), self._clock.wall(), not self._held.tasks
+        elapsed = began - self._beat_began
+
+        def say(tx: Tx) -> tuple[bool, list[lanes.Lane]]:
+            times.follow_clock(tx, self._host, now, worker_id=self.id, elapsed=elapsed)
+            # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
+            return workers.beat(tx, self.id, hungry, now), lanes.owned(tx, self.id)
+
+        alive, owned = await self._database.write(say, name="beat")
+        if not alive:
+            raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
+        self._follow_clock(now - began)
+        self._beat_began = began
+        self._tenure.adopt(owned)
+        self._tenure.disown(owned)
+
+    def _follow_clock(self, ahead: float) -> None:
+        """The wall clock is so much ahead of the monotonic one: if that is news, our own times go with it."""
+        jump, self._ahead = ahead - self._ahead, ahead
+        if abs(jump) > times.TOLERANCE:
+            _say_clock_was_set(jump)
+            for lane in self._held.lanes.values():
+                lane.follow_clock()
 
     def _may_dial(self) -> bool:
         return self._clock.monotonic() - self._beat_began < self._settings.timing.dials_nothing_after
@@ -174,6 +202,9 @@ class Worker:
                 await asyncio.wait_for(self._wake.wait(), self._settings.timing.tick)
 
     async def _tick_once(self) -> None:
+        if abs(self._clock.wall() - self._clock.monotonic() - self._ahead) > times.TOLERANCE:
+            # The clock was set: a deadline must not be taken for past, nor a page for one that waits, before the store knows.
+            await self._beat_once()
         view = await self._tenure.look()
         self._ended({run.id for run in view.runs if run.is_over})
         if not self._stop.is_set():
@@ -259,3 +290,11 @@ class Worker:
     def trouble(self) -> str | None:
         """What keeps results from being stored, if anything does."""
         return self._settler.trouble
+
+
+def _say_clock_was_set(jump: float) -> None:
+    log.warning(
+        f"The clock was put {'forward' if jump > 0 else 'back'} by {abs(jump):.0f} s; what was to happen later was moved with it",
+        action="clock_set",
+        seconds=round(jump),
+    )
