@@ -32,6 +32,7 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 partial, 130 interrupted.
 FILES: Mapping[str, str] = {
     "scrape": "scrape",
     "demo": "demo",
+    "serve": "serve",
     "runs": "steering",  # which adds its commands to those of runs.py
     "export": "export",
     "cache": "cache",

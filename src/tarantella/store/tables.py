@@ -93,11 +93,55 @@ runs = Table(
     Column("finished_at", Double),
     _count("sitemaps"),  # of the total: they list pages and are none, so that max_pages is not about them
     Column("traps", Text, nullable=False, server_default=text("'[]'")),  # what the trap rules stopped, or are about to
+    Column("job_id", _Id),  # the job that it is a run of
+    Column("source", _word(16), nullable=False, server_default=text("'cli'")),  # who asked for it: cli, scraping, job
+    Column("snapshot", Text),  # the job as it was when the run was made
+    Column("requested_strategy", _word(16)),
+    Column("resolved_strategy", _word(16)),  # what that came to: its pages may still escalate
+    Column("attempt", Integer, nullable=False, server_default=text("1")),  # of its first page, once it is over
+    Column("max_attempts", Integer),
+    Column("stats", Text, nullable=False, server_default=text("'{}'")),  # of its first page, once it is over
+    Column("export_format", _word(8)),
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
     _index_where("keeper IS NOT NULL", "runs_by_keeper", "keeper"),
     _index_where("reason IN ('submitting', 'deleting')", "runs_unseen", "reason"),
+    Index("runs_by_source", "source", "created_at", "id"),
+    Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
+    _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("version", Integer, nullable=False, server_default=text("1")),  # grows with every change
+    Column("name", Text),
+    Column("target_url", Text, nullable=False),
+    Column("fields", Text, nullable=False),
+    Column("requires_auth", Integer, nullable=False),
+    Column("frequency", _word(32), nullable=False),
+    Column("strategy", _word(16), nullable=False),
+    Column("status", _word(16), nullable=False),
+    Column("options", Text, nullable=False),  # how its runs crawl, where that is not as usual
+    Column("secrets", Text),
+    Column("warnings", Text, nullable=False),
+    Column("keep_seconds", Double),  # how long its runs are kept once they are over; without one, until deleted
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("jobs_by_age", "created_at", "id"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("key", _word(255), primary_key=True),
+    Column("digest", _word(64), nullable=False),  # of the request that came with it
+    Column("status", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("idempotency_keys_by_age", "created_at"),
 )
 
 pages = Table(

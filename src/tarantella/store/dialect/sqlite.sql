@@ -43,6 +43,38 @@ CREATE TABLE counters (
 	PRIMARY KEY (name)
 );
 
+CREATE TABLE idempotency_keys (
+	"key" VARCHAR(255) NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	status INTEGER NOT NULL,
+	answer TEXT NOT NULL,
+	created_at DOUBLE NOT NULL,
+	PRIMARY KEY ("key")
+);
+
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+CREATE TABLE jobs (
+	id VARCHAR(36) NOT NULL,
+	version INTEGER DEFAULT 1 NOT NULL,
+	name TEXT,
+	target_url TEXT NOT NULL,
+	fields TEXT NOT NULL,
+	requires_auth INTEGER NOT NULL,
+	frequency VARCHAR(32) NOT NULL,
+	strategy VARCHAR(16) NOT NULL,
+	status VARCHAR(16) NOT NULL,
+	options TEXT NOT NULL,
+	secrets TEXT,
+	warnings TEXT NOT NULL,
+	keep_seconds DOUBLE,
+	created_at DOUBLE NOT NULL,
+	updated_at DOUBLE NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX jobs_by_age ON jobs (created_at, id);
+
 CREATE TABLE lanes (
 	name VARCHAR(255) NOT NULL,
 	owner VARCHAR(36),
@@ -160,6 +192,15 @@ CREATE TABLE runs (
 	finished_at DOUBLE,
 	sitemaps BIGINT DEFAULT 0 NOT NULL,
 	traps TEXT DEFAULT '[]' NOT NULL,
+	job_id VARCHAR(36),
+	source VARCHAR(16) DEFAULT 'cli' NOT NULL,
+	snapshot TEXT,
+	requested_strategy VARCHAR(16),
+	resolved_strategy VARCHAR(16),
+	attempt INTEGER DEFAULT 1 NOT NULL,
+	max_attempts INTEGER,
+	stats TEXT DEFAULT '{}' NOT NULL,
+	export_format VARCHAR(8),
 	PRIMARY KEY (id)
 );
 
@@ -169,7 +210,13 @@ CREATE INDEX runs_by_keeper ON runs (keeper) WHERE keeper IS NOT NULL;
 
 CREATE INDEX runs_by_rank ON runs (status, rank);
 
+CREATE INDEX runs_by_source ON runs (source, created_at, id);
+
+CREATE INDEX runs_by_source_and_status ON runs (source, status, created_at, id);
+
 CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
+
+CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
 

@@ -1,0 +1,48 @@
+"""The HTTP API: routers, middleware and errors, wired around an application."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI
+
+from tarantella import __version__
+from tarantella.api import problems, scraping
+from tarantella.api.last_resort import LastResort
+from tarantella.api.limits import Limits
+from tarantella.api.plane import Plane
+from tarantella.queues.embedded import Bell
+from tarantella.services.app import App
+
+DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
+ROUTERS = (scraping.router,)
+
+
+def make_api(app: App) -> FastAPI:
+    """The API of this application. Closing the application is left to whoever opened it."""
+    plane = Plane(app, Bell(app.settings.workers_dir))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        plane.bell.close()
+
+    api = FastAPI(
+        title="Tarantella",
+        version=__version__,
+        description=DESCRIPTION,
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
+    )
+    api.state.plane = plane
+    problems.handle(api)
+    for router in ROUTERS:
+        api.include_router(router)
+    # The last one added is the first to see a request.
+    api.add_middleware(Limits)
+    api.add_middleware(LastResort)
+    return api

@@ -1,0 +1,41 @@
+"""What the routes work with."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from tarantella.domain.errors import NotFound
+from tarantella.queues.embedded import Bell
+from tarantella.services.app import App
+from tarantella.services.progress import Speedometers
+
+_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+
+
+@dataclass(frozen=True, slots=True)
+class Plane:
+    """The application, and the parts that only the control plane has."""
+
+    app: App
+    bell: Bell
+    speedometers: Speedometers = field(default_factory=Speedometers)
+
+
+async def _plane(request: Request) -> Plane:
+    plane: Plane = request.app.state.plane
+    return plane
+
+
+Wired = Annotated[Plane, Depends(_plane)]
+
+
+def checked_id(text: str, what: str) -> str:
+    """An id as the database has them; anything else can't be the id of something."""
+    wanted = text.lower()
+    if not _ID.fullmatch(wanted):
+        raise NotFound(f"There is no {what} {text[:60]!r}.", remedy=f"Use the `id` that the {what} was created with.")
+    return wanted
