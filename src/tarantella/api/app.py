@@ -8,20 +8,24 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import problems, scraping
+from tarantella.api import health, metrics, problems, scraping, sites, system
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
+from tarantella.api.traffic import Counting
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.supervisor import Supervisor
+from tarantella.services.vigils import Vigils
 
 DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
-ROUTERS = (scraping.router,)
+ROUTERS = (scraping.router, sites.router, health.router, metrics.router, system.router)
 
 
-def make_api(app: App) -> FastAPI:
+def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
     """The API of this application. Closing the application is left to whoever opened it."""
-    plane = Plane(app, Bell(app.settings.workers_dir))
+    vigils = supervisor.vigils if supervisor is not None else Vigils(app)
+    plane = Plane(app, Bell(app.settings.workers_dir), vigils, supervisor)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -45,4 +49,5 @@ def make_api(app: App) -> FastAPI:
     # The last one added is the first to see a request.
     api.add_middleware(Limits)
     api.add_middleware(LastResort)
+    api.add_middleware(Counting, traffic=plane.traffic)
     return api

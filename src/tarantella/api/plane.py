@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tarantella.api.traffic import Traffic
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
 from tarantella.services.progress import Speedometers
+from tarantella.services.supervisor import Supervisor
+from tarantella.services.vigils import Vigils
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -22,6 +26,10 @@ class Plane:
 
     app: App
     bell: Bell
+    vigils: Vigils
+    supervisor: Supervisor | None = None  # of the engines of this server, if it has any
+    started_at: float = field(default_factory=time.time)
+    traffic: Traffic = field(default_factory=Traffic)
     speedometers: Speedometers = field(default_factory=Speedometers)
 
 

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
+
 import uvicorn
 from fastapi import FastAPI
 
+GRACE_SECONDS = 2  # for answers that are under way when the server stops; streams are cut off then
 
-def make_server(api: FastAPI, host: str, port: int) -> uvicorn.Server:
-    """A server that leaves signals and logging to whoever runs it."""
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+def make_server(api: FastAPI) -> Server:
+    """A server of this API; whoever runs it gives it sockets, and decides what a signal means."""
     config = uvicorn.Config(
         api,
-        host=host,
-        port=port,
         loop="none",
         http="httptools",
         ws="none",
@@ -20,6 +31,6 @@ def make_server(api: FastAPI, host: str, port: int) -> uvicorn.Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return uvicorn.Server(config)
+    return Server(config)

@@ -15,7 +15,6 @@ from tarantella.store.dialect import Dialect, Place, dialect_of
 
 HEAD = "0007"
 KNOWN = frozenset({"0001", "0002", "0003", "0004", "0005", "0006", HEAD})
-KNOWN = frozenset({"0001", "0002", "0003", "0004", "0005", HEAD})
 PATIENCE = 10.0
 _MAKES = re.compile(r"CREATE TABLE (\w+)")
 
