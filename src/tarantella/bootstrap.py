@@ -37,6 +37,7 @@ def open_app(settings: Settings | None = None, *, data_dir: Path | None = None, 
             slots=settings.engine_slots,
             only_run=only_run,
             drain_seconds=settings.drain_seconds,
+            cleanup_interval=settings.cleanup_interval,
         )
         return Worker(database, tools, worker)
 

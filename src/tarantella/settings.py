@@ -46,6 +46,12 @@ class Settings:
     drain_seconds: float = setting(5.0, seconds(600, zero=True), "How long a stop waits for pages that are in flight.")
     host: str = setting("127.0.0.1", text, "The address at which `tarantella serve` listens.")
     port: int = setting(8_000, whole(0, 65_535), "The port at which `tarantella serve` listens; 0 is any that is free.")
+    cleanup_interval: float = setting(
+        86_400.0,
+        seconds(100 * 366 * 86_400),
+        "Seconds for which a task of `/scraping` is kept once it is over. Runs of commands are kept until they are deleted, "
+        "those of jobs for as long as their job says.",
+    )
     stall_seconds: float = setting(
         60.0,
         seconds(86_400),

@@ -188,6 +188,7 @@ class Supervisor:
             DATABASE_VARIABLE: settings.database_url or "",
             "TARANTELLA_MAX_CONCURRENT_TASKS": str(settings.max_concurrent_tasks),
             "TARANTELLA_DRAIN_SECONDS": str(settings.drain_seconds),
+            "TARANTELLA_CLEANUP_INTERVAL": str(settings.cleanup_interval),
         }
 
     # -- whether they get on

@@ -110,6 +110,7 @@ runs = Table(
     Index("runs_by_source", "source", "created_at", "id"),
     Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
     _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
+    _index_where("finished_at IS NOT NULL", "runs_finished", "source", "finished_at"),
 )
 
 jobs = Table(

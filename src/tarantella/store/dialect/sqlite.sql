@@ -216,6 +216,8 @@ CREATE INDEX runs_by_source_and_status ON runs (source, status, created_at, id);
 
 CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
 
+CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NOT NULL;
+
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');

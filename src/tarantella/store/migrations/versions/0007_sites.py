@@ -45,6 +45,7 @@ def upgrade() -> None:
         sa.Column("seen_at", sa.Double(), nullable=True),
         sa.PrimaryKeyConstraint("host"),
     )
+    _create_index_where("runs_finished", "runs", ["source", "finished_at"], "finished_at IS NOT NULL")
     _create_index_where("sites_paused", "sites", ["host"], "paused = 1")
 
 
