@@ -50,6 +50,7 @@ def make_tools(guard: Guard | None = None) -> Tools:
         visitors={name: DirectVisitor(fetcher) for name, fetcher in fetchers.items()},
         taster=taster,
         robots=Robots(fetchers["http"]),
+        guard=guard,
         strategies={name: STRATEGIES[name] for name in fetchers},
         closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
     )

@@ -11,7 +11,10 @@ from fastapi import Depends, Request
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.export_stream import Exports
+from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
+from tarantella.services.scraping import Overview
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -22,7 +25,15 @@ class Plane:
 
     app: App
     bell: Bell
+    prober: Prober
+    exports: Exports = field(default_factory=Exports)
+    overview: Overview = field(default_factory=Overview)
     speedometers: Speedometers = field(default_factory=Speedometers)
+
+    async def close(self) -> None:
+        self.bell.close()
+        self.exports.close()
+        await self.prober.close()
 
 
 async def _plane(request: Request) -> Plane:
