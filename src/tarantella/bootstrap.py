@@ -56,6 +56,7 @@ def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]]
         visitors={name: DirectVisitor(fetcher) for name, fetcher in fetchers.items()},
         taster=taster,
         robots=Robots(fetchers["http"]),
+        guard=guard,
         strategies={name: STRATEGIES[name] for name in fetchers},
         closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
     )

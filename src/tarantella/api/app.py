@@ -8,29 +8,41 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import health, metrics, problems, scraping, sites, system
+from tarantella.api import health, jobs, metrics, problems, runs, scraping, sites, system
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
 from tarantella.api.traffic import Counting
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.jobs import finish_deletes
+from tarantella.services.probe import Prober
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 
 DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
-ROUTERS = (scraping.router, sites.router, health.router, metrics.router, system.router)
+# What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
+ROUTERS = (
+    scraping.router,
+    runs.router,
+    jobs.router,
+    sites.router,
+    health.router,
+    metrics.router,
+    system.router,
+)
 
 
 def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
     """The API of this application. Closing the application is left to whoever opened it."""
     vigils = supervisor.vigils if supervisor is not None else Vigils(app)
-    plane = Plane(app, Bell(app.settings.workers_dir), vigils, supervisor)
+    plane = Plane(app, Bell(app.settings.workers_dir), Prober(app.make_tools), vigils, supervisor=supervisor)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await finish_deletes(app)
         yield
-        plane.bell.close()
+        await plane.close()
 
     api = FastAPI(
         title="Tarantella",

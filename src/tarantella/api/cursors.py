@@ -45,4 +45,4 @@ def read(what: str, cursor: str, *kinds: type) -> tuple[Any, ...]:
 
 
 def _checksum(what: str, body: bytes) -> bytes:
-    return blake2b(body, digest_size=_SUM, key=what.encode()[:64]).digest()
+    return blake2b(what.encode("utf-8", "replace") + b"\0" + body, digest_size=_SUM).digest()

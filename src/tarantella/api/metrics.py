@@ -14,7 +14,7 @@ from tarantella.domain.run import RunStatus
 from tarantella.domain.vitals import Condition
 from tarantella.engine.counters import exposition
 from tarantella.services import system
-from tarantella.store.overview import Overview
+from tarantella.store.system import Census
 
 router = APIRouter(tags=["system"], route_class=StrictRoute)
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
@@ -44,7 +44,7 @@ async def metrics(plane: Wired) -> Response:
     return Response("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
 
 
-def _gauges(plane: Plane, seen: Overview) -> Iterator[str]:
+def _gauges(plane: Plane, seen: Census) -> Iterator[str]:
     now = plane.app.now()
     yield from _gauge("tarantella_info", "The version, as a label.", [(f'version="{__version__}"', 1)])
     runs = [(f'status="{status.value}"', seen.runs.get(status.value, 0)) for status in RunStatus]

@@ -13,7 +13,10 @@ from tarantella.api.traffic import Traffic
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.export_stream import Exports
+from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
+from tarantella.services.scraping import Overview
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 
@@ -26,11 +29,19 @@ class Plane:
 
     app: App
     bell: Bell
+    prober: Prober
     vigils: Vigils
+    exports: Exports = field(default_factory=Exports)
+    overview: Overview = field(default_factory=Overview)
     supervisor: Supervisor | None = None  # of the engines of this server, if it has any
     started_at: float = field(default_factory=time.time)
     traffic: Traffic = field(default_factory=Traffic)
     speedometers: Speedometers = field(default_factory=Speedometers)
+
+    async def close(self) -> None:
+        self.bell.close()
+        self.exports.close()
+        await self.prober.close()
 
 
 async def _plane(request: Request) -> Plane:

@@ -7,6 +7,11 @@ from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tarantella.api.streaming import ABORT
+
+LARGEST_HEAD = 64 * 1024
 
 GRACE_SECONDS = 2  # for answers that are under way when the server stops; streams are cut off then
 
@@ -24,7 +29,7 @@ def make_server(api: FastAPI) -> Server:
     config = uvicorn.Config(
         api,
         loop="none",
-        http="httptools",
+        http=Protocol,
         ws="none",
         lifespan="on",
         log_config=None,
@@ -34,3 +39,27 @@ def make_server(api: FastAPI) -> Server:
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config)
+
+
+class Protocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, with a limit to the head of a request, and a way to drop a client that doesn't read."""
+
+    _head = 0
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head = 0
+        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value)
+        self._count(len(name) + len(value))
+
+    def _count(self, size: int) -> None:
+        self._head += size
+        if self._head > LARGEST_HEAD:
+            self.transport.abort()

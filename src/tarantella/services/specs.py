@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tarantella.domain.spec import Spec
+from tarantella.domain.url import SCHEMES, Unfetchable, Url, shown, start_url
 from tarantella.settings import Settings
 
 DEADLINE_SECONDS = 30 * 60.0
@@ -26,3 +27,18 @@ def spec_of(settings: Settings, **said: Any) -> Spec:
         "durable": settings.durability == "full",
     }
     return Spec(**{**usual, **{name: value for name, value in said.items() if value is not None}})
+
+
+def target_of(address: str, field: str) -> Url:
+    """The address to start from. What a person may leave out, a program has to say: http or https."""
+    try:
+        if address.strip().lower().partition("://")[0] not in SCHEMES:
+            raise Unfetchable(
+                "scheme",
+                f"{shown(address)} is not an http or https address.",
+                remedy="Write it whole, like https://example.com/.",
+            )
+        return start_url(address)
+    except Unfetchable as error:
+        error.field = field
+        raise

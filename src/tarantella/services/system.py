@@ -12,8 +12,9 @@ from tarantella.domain.errors import StoreError
 from tarantella.domain.vitals import Condition
 from tarantella.services.app import App
 from tarantella.services.vigils import Vigils, Watched
-from tarantella.store import counters, overview
-from tarantella.store.overview import Overview
+from tarantella.store import counters
+from tarantella.store import system as store
+from tarantella.store.system import Census
 from tarantella.store.tx import Tx
 
 STORE_PATIENCE = 2.0
@@ -34,7 +35,7 @@ class Readiness:
 class System:
     """The whole at one moment."""
 
-    overview: Overview
+    census: Census
     waiting: list[dict[str, Any]]
     workers: Sequence[Watched]
 
@@ -62,14 +63,14 @@ async def readiness(vigils: Vigils) -> Readiness:
 async def system(app: App, vigils: Vigils) -> System:
     workers = await vigils.look()
 
-    def look(tx: Tx) -> tuple[Overview, list[dict[str, Any]]]:
-        return overview.overview(tx, app.now()), overview.waiting_runs(tx, MOST_WAITING)
+    def look(tx: Tx) -> tuple[Census, list[dict[str, Any]]]:
+        return store.census(tx, app.now()), store.waiting_runs(tx, MOST_WAITING)
 
     seen, waiting = await app.database.read(look)
     return System(seen, waiting, workers)
 
 
-async def totals(app: App) -> tuple[Overview, dict[str, int]]:
+async def totals(app: App) -> tuple[Census, dict[str, int]]:
     """How much there is of everything, and what all workers have done so far."""
-    seen = await app.database.read(partial(overview.overview, now=app.now()))
+    seen = await app.database.read(partial(store.census, now=app.now()))
     return seen, await app.database.read(counters.totals)

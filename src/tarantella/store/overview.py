@@ -1,66 +1,51 @@
-"""How much there is of everything, for whoever looks at the whole."""
+"""What all runs and hosts together look like."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from tarantella.store.duties import LANE as DUTIES
-from tarantella.store.tx import Tx
+from tarantella.store import runs
+from tarantella.store.tx import Tx, pack
 
-
-@dataclass(frozen=True, slots=True)
-class Lanes:
-    """Hosts, by what they are doing."""
-
-    known: int
-    owned: int  # somebody works on them
-    waiting: int  # asked to be left alone for a while
-    broken: int  # their breaker is not closed
-    paused: int  # by people
+MOST_HOSTS = 1_000
+MOST_RUNS = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Overview:
-    """The whole at one moment."""
+class BrokenHost:
+    """A host that has failed lately."""
 
-    runs: dict[str, int]  # by status
-    pending_pages: int
-    oldest_queued_at: float | None
-    lanes: Lanes
-
-
-def overview(tx: Tx, now: float) -> Overview:
-    runs = {row.status: row.n for row in tx.all("SELECT status, count(*) AS n FROM runs GROUP BY status")}
-    live = "status IN ('queued', 'running', 'paused')"
-    return Overview(
-        runs,
-        int(tx.value(f"SELECT coalesce(sum(pending), 0) FROM runs WHERE {live}")),
-        tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run'"),
-        _lanes(tx, now),
-    )
+    name: str
+    state: str
+    failures: int
+    open_until: float
 
 
-def _lanes(tx: Tx, now: float) -> Lanes:
-    row = tx.first(
-        "SELECT count(*) AS known, count(owner) AS owned, "
-        "coalesce(sum(CASE WHEN not_before > :now THEN 1 ELSE 0 END), 0) AS waiting, "
-        "coalesce(sum(CASE WHEN breaker_state <> 'closed' THEN 1 ELSE 0 END), 0) AS broken "
-        "FROM lanes WHERE name <> :duties",
-        now=now,
-        duties=DUTIES,
-    )
-    assert row is not None
-    paused = tx.value("SELECT count(*) FROM sites WHERE paused = 1")
-    return Lanes(int(row.known), int(row.owned), int(row.waiting), int(row.broken), int(paused))
+def runs_by_status(tx: Tx) -> dict[str, int]:
+    rows = tx.all(f"SELECT status, count(*) AS runs FROM runs WHERE {runs.IS_SEEN} GROUP BY status")
+    return {row.status: row.runs for row in rows}
 
 
-def waiting_runs(tx: Tx, limit: int) -> list[dict[str, Any]]:
-    """Runs that don't run although they are not over, those that will be admitted next first, with the reason."""
+def broken_hosts(tx: Tx) -> list[BrokenHost]:
     rows = tx.all(
-        "SELECT id, status, wanted, reason, created_at, paused_at, pending FROM runs WHERE status IN ('queued', 'paused') "
-        "AND (reason IS NULL OR reason NOT IN ('submitting', 'deleting')) "
-        "ORDER BY CASE status WHEN 'queued' THEN 0 ELSE 1 END, rank, id LIMIT :limit",
-        limit=limit,
+        "SELECT name, breaker_state, breaker_failures, breaker_open_until FROM lanes WHERE breaker_failures > 0 "
+        "OR breaker_state <> 'closed' ORDER BY breaker_failures DESC, name LIMIT :limit",
+        limit=MOST_HOSTS,
     )
-    return [dict(row._mapping) for row in rows]
+    return [BrokenHost(*row) for row in rows]
+
+
+def troubles_since(tx: Tx, since: float) -> dict[str, int]:
+    """How many pages failed or were skipped in the newest runs since then, by reason."""
+    recent = tx.all(
+        f"SELECT id FROM runs WHERE created_at > :since AND failed + incomplete > 0 AND {runs.IS_SEEN} "
+        "ORDER BY created_at DESC LIMIT :limit",
+        since=since,
+        limit=MOST_RUNS,
+    )
+    rows = tx.all(
+        "SELECT reason, count(*) AS pages FROM pages WHERE state IN ('failed', 'skipped') AND run_id IN "
+        f"(SELECT value FROM {tx.dialect.values('ids')} AS r) GROUP BY reason",
+        ids=pack([run.id for run in recent]),
+    )
+    return {row.reason: row.pages for row in rows}

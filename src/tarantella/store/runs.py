@@ -24,7 +24,7 @@ from tarantella.store.tx import Tx, pack
 SUBMITTING = "submitting"
 DELETING = "deleting"
 UNSEEN = (SUBMITTING, DELETING)  # half of a run is none; what a command left so when it died, the duties remove
-_IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
+IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
 INTERRUPTED = "interrupted"
 CLI, SCRAPING, JOB = "cli", "scraping", "job"  # who asks for runs
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
@@ -207,7 +207,7 @@ def find(tx: Tx, prefix: str) -> str:
     """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
     if prefix == "latest":
         found = tx.all(
-            f"SELECT id FROM runs WHERE {_IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
+            f"SELECT id FROM runs WHERE {IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
         )
     else:
         part = prefix.lower()
@@ -225,14 +225,22 @@ def find(tx: Tx, prefix: str) -> str:
 
 
 def listed(
-    tx: Tx, *, status: RunStatus | None = None, limit: int = 50, before: tuple[float, str] | None = None
+    tx: Tx,
+    *,
+    status: RunStatus | None = None,
+    source: str | None = None,
+    job_id: str | None = None,
+    limit: int = 50,
+    before: tuple[float, str] | None = None,
 ) -> list[Run]:
     """The newest runs first."""
     created, run_id = before or (1e18, "")
+    filters = {"status": status, "source": source, "job_id": job_id}
+    given = {name: value for name, value in filters.items() if value is not None}
     rows = tx.all(
-        f"SELECT * FROM runs WHERE (created_at, id) < (:created, :id) AND {_IS_SEEN} "
-        f"{'AND status = :status ' if status else ''}ORDER BY created_at DESC, id DESC LIMIT :limit",
-        **{"created": created, "id": run_id, "limit": limit, **({"status": status} if status else {})},
+        f"SELECT * FROM runs WHERE (created_at, id) < (:created, :id) AND {IS_SEEN} "
+        f"{''.join(f'AND {name} = :{name} ' for name in given)}ORDER BY created_at DESC, id DESC LIMIT :limit",
+        **{"created": created, "id": run_id, "limit": limit, **given},
     )
     return [Run.of(row) for row in rows]
 

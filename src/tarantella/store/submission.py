@@ -10,9 +10,10 @@ import orjson
 
 from tarantella.domain.event import RUN_CREATED, Event
 from tarantella.domain.outcome import Link
-from tarantella.domain.run import admission_rank
+from tarantella.domain.run import Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.store import admission, events, page_rows
+from tarantella.store import admission, events, jobs, page_rows
+from tarantella.store.runs import Run
 from tarantella.store.stands import open_lanes
 from tarantella.store.tx import Tx
 
@@ -37,11 +38,13 @@ class Submission:
 def store(tx: Tx, new: Submission, *, max_running: int) -> None:
     """Write a new run, its first page and the beginning of its history. Somebody must admit it afterwards."""
     spec, start = new.spec, new.start
+    if new.job_id is not None:
+        jobs.get(tx, new.job_id, tx.dialect.for_update)  # nobody deletes it meanwhile
     created = Event(RUN_CREATED, meta={"resolved_strategy": new.resolved_strategy or spec.strategy, "start_urls": 1})
     said = [created, *new.said]
     row = {
         "id": new.run_id,
-        "reason": admission.WAITS_FOR_A_SLOT.format(limit=max_running),
+        "reason": _waits(max_running),
         "spec": orjson.dumps(spec.to_json()).decode(),
         "secrets": orjson.dumps(spec.secrets_json()).decode() if spec.secrets != Secrets() else None,
         "roots": orjson.dumps([start.url]).decode(),
@@ -70,3 +73,40 @@ def store(tx: Tx, new: Submission, *, max_running: int) -> None:
         now=new.now,
     )
     events.append(tx, new.run_id, 0, said, new.now)
+
+
+def as_run(new: Submission, *, max_running: int) -> Run:
+    """The run as it is when it has just been stored."""
+    return Run(
+        id=new.run_id,
+        status=RunStatus.QUEUED,
+        wanted=Wanted.RUN,
+        reason=_waits(max_running),
+        spec=new.spec,
+        roots=(new.start.url,),
+        keeper=None,
+        counts=Counts(total=1, pending=1),
+        surplus=0,
+        records=0,
+        requests=0,
+        bytes=0,
+        refused={},
+        last_event=1 + len(new.said),
+        failure_code=None,
+        error_message=None,
+        created_at=new.now,
+        started_at=None,
+        paused_at=None,
+        deadline_at=None,
+        finished_at=None,
+        source=new.source,
+        job_id=new.job_id,
+        snapshot=dict(new.snapshot) if new.snapshot is not None else None,
+        requested_strategy=new.requested_strategy,
+        resolved_strategy=new.resolved_strategy,
+        export_format=new.export_format,
+    )
+
+
+def _waits(max_running: int) -> str:
+    return admission.WAITS_FOR_A_SLOT.format(limit=max_running)

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from enum import StrEnum
 from typing import overload
 
 from pydantic import BaseModel, ConfigDict
+
+from tarantella.domain.run import Priority
+
+EXAMPLE_ID = "0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10"
+LONGEST_ADDRESS = 8_192
 
 
 class Said(BaseModel):
@@ -27,3 +33,27 @@ def moment(at: float | None) -> datetime | None: ...
 def moment(at: float | None) -> datetime | None:
     """A time as the store has it, for people and programs."""
     return None if at is None else datetime.fromtimestamp(round(at, 3), UTC)
+
+
+class PriorityName(StrEnum):
+    """Who goes first: each step counts as much as ten minutes of waiting."""
+
+    CRITICAL = "critical"
+    HIGH = "high"
+    MEDIUM = "medium"
+    LOW = "low"
+
+    @property
+    def rank(self) -> Priority:
+        return Priority[self.name]
+
+
+class Eta(BaseModel):
+    """Between so many seconds and so many."""
+
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, eta: tuple[float, float] | None) -> Eta | None:
+        return None if eta is None else cls(low=round(eta[0], 1), high=round(eta[1], 1))

@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlencode
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
-from tarantella.api.views.common import Said, Told, moment
+from tarantella.api.views.common import EXAMPLE_ID, LONGEST_ADDRESS, Eta, PriorityName, Said, Told, moment
 from tarantella.domain.backoff import Backoff
-from tarantella.domain.run import Priority, RunStatus
+from tarantella.domain.failure import IN_WORDS, Failure
+from tarantella.domain.page import INCOMPLETE_SKIPS, SKIP_IN_WORDS, Skip
+from tarantella.domain.run import RunStatus
 from tarantella.domain.url import redact
-from tarantella.services.progress import Progress
-from tarantella.services.scraping import TaskRequest
+from tarantella.services.progress import Progress, success_rate
+from tarantella.services.scraping import Results, SystemStatus, TaskRequest, error_class
 
-EXAMPLE_ID = "0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10"
+EXCERPT = 500
 Address = Annotated[
     str,
     Field(
         min_length=1,
-        max_length=8_192,
+        max_length=LONGEST_ADDRESS,
         description="An http or https address.",
         examples=["https://www.lesswrong.com"],
     ),
 ]
-
-
-class PriorityName(StrEnum):
-    """Who goes first: each step counts as much as ten minutes of waiting."""
-
-    CRITICAL = "critical"
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-    @property
-    def rank(self) -> Priority:
-        return Priority[self.name]
 
 
 class TaskStatus(StrEnum):
@@ -53,6 +45,11 @@ class TaskStatus(StrEnum):
         """A run that waits, for a slot or because somebody paused it, is pending here."""
         waits = status in (RunStatus.QUEUED, RunStatus.PAUSED)
         return cls.PENDING if waits else cls(status.value)
+
+    @property
+    def statuses(self) -> tuple[RunStatus, ...]:
+        """Those of runs that look like this here."""
+        return tuple(status for status in RunStatus if TaskStatus.of(status) is self)
 
 
 class AsyncScrapeRequest(Said):
@@ -131,17 +128,6 @@ class TaskSubmitted(Told):
     estimated_duration_minutes: int = Field(description="Roughly; the deadline is the most it can be.", examples=[5])
 
 
-class Eta(BaseModel):
-    """Between so many seconds and so many."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, eta: tuple[float, float] | None) -> Self | None:
-        return None if eta is None else cls(low=round(eta[0], 1), high=round(eta[1], 1))
-
-
 class TaskStatusView(Told):
     """How far a task is. `total_items` is what has been found so far; it grows while `phase` is `discovering`."""
 
@@ -190,4 +176,233 @@ class TaskStatusView(Told):
             started_at=moment(run.started_at),
             completed_at=moment(run.finished_at),
             duration_seconds=round(progress.duration, 3),
+        )
+
+
+class TaskCancelled(Told):
+    """What became of a task that was to be cancelled. Cancelling one that is over changes nothing."""
+
+    task_id: str = Field(examples=[EXAMPLE_ID])
+    status: TaskStatus = Field(examples=["cancelled"])
+    message: str = Field(examples=["Task cancelled"])
+
+
+class Item(Told):
+    """One page of the results."""
+
+    url: str
+    title: str | None
+    text: str = Field(description="The beginning of the text.")
+    full_text: str
+    source: str = Field(description="`main_page`, or `article-depth-N` for what was found N links deep.")
+    timestamp: str | None = Field(description="When it was fetched.")
+    depth: int
+    word_count: int
+    char_count: int
+    retry_attempt: int = Field(description="How many retries it took.")
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any], attempts: int) -> Self:
+        text = record.get("text") or ""
+        depth = record.get("depth", 1)
+        return cls(
+            url=redact(record["url"]),
+            title=record.get("title"),
+            text=text if len(text) <= EXCERPT else text[:EXCERPT] + "…",
+            full_text=text,
+            source="main_page" if depth == 1 else f"article-depth-{depth}",
+            timestamp=record.get("fetched_at"),
+            depth=depth,
+            word_count=record.get("word_count") or 0,
+            char_count=len(text),
+            retry_attempt=max(0, attempts - 1),
+        )
+
+
+class Summary(Told):
+    """How the pages of a task stand. The counts add up."""
+
+    total_pages: int
+    successful_pages: int
+    failed_pages: int
+    skipped_pages: int
+    pending_pages: int
+    success_rate: float | None
+    total_processing_time: float = Field(description="Seconds since the task was started, or that it took.")
+    items_per_minute: float | None
+    timeout_errors: int
+    connection_errors: int
+    general_errors: int
+
+
+class ErrorView(Told):
+    """A page that failed, or had to be left."""
+
+    url: str
+    error: str = Field(description="What went wrong, in words.")
+    error_type: Literal["timeout", "connection", "general"]
+    code: str = Field(description="The exact reason.")
+    detail: str | None
+    attempts: int
+    depth: int
+
+    @classmethod
+    def of(cls, page: Mapping[str, Any]) -> Self:
+        code = str(page["reason"])
+        return cls(
+            url=redact(page["url"]),
+            error=_in_words(code),
+            error_type=error_class(code),
+            code=code,
+            detail=page["detail"],
+            attempts=page["charged"],
+            depth=page["depth"],
+        )
+
+
+def _in_words(code: str) -> str:
+    if code in set(Failure):
+        return IN_WORDS[Failure(code)]
+    return SKIP_IN_WORDS[Skip(code)] if code in set(Skip) else code
+
+
+class ExportView(Told):
+    """Where all the results are in one piece."""
+
+    format: str
+    url: str = Field(examples=[f"/jobs/runs/{EXAMPLE_ID}/export?format=json"])
+
+
+class Metadata(Told):
+    """What was asked for, and where the rest is."""
+
+    url: str | None
+    max_depth: int | None
+    export: ExportView
+    returned_items: int
+    total_results: int
+    next_cursor: str | None = Field(description="For the next call, if there is more.")
+    created_at: datetime
+    started_at: datetime | None
+    completed_at: datetime | None
+    reason: str | None
+
+
+class TaskResults(Told):
+    """What a task has collected so far; all of it once it is over."""
+
+    task_id: str = Field(examples=[EXAMPLE_ID])
+    status: TaskStatus
+    results: list[Item]
+    summary: Summary
+    errors: list[ErrorView] | None = Field(None, description="With `include_errors=true`: the first thousand.")
+    metadata: Metadata
+
+    @classmethod
+    def of(cls, found: Results, now: float, next_cursor: str | None) -> Self:
+        run = found.run
+        seconds = max(0.0, (run.finished_at or now) - run.started_at) if run.started_at is not None else 0.0
+        ended = run.counts.total - run.counts.pending
+        classes = Counter[str]()
+        for reason, pages in found.troubles.items():
+            classes[error_class(reason)] += pages
+        export_format = run.export_format or "json"
+        return cls(
+            task_id=run.id,
+            status=TaskStatus.of(run.status),
+            results=[Item.of(record, attempts) for _, record, attempts in found.items],
+            summary=Summary(
+                total_pages=run.counts.total,
+                successful_pages=run.counts.done,
+                failed_pages=run.counts.failed,
+                skipped_pages=run.counts.skipped,
+                pending_pages=run.counts.pending,
+                success_rate=success_rate(run.counts),
+                total_processing_time=round(seconds, 3),
+                items_per_minute=round(60 * ended / seconds, 1) if seconds > 0.001 else None,
+                timeout_errors=classes["timeout"],
+                connection_errors=classes["connection"],
+                general_errors=classes["general"],
+            ),
+            errors=[ErrorView.of(page) for page in found.errors] if found.errors is not None else None,
+            metadata=Metadata(
+                url=redact(run.roots[0]) if run.roots else None,
+                max_depth=run.spec.depth,
+                export=ExportView(
+                    format=export_format, url=f"/jobs/runs/{run.id}/export?{urlencode({'format': export_format})}"
+                ),
+                returned_items=len(found.items),
+                total_results=run.records,
+                next_cursor=next_cursor,
+                created_at=moment(run.created_at),
+                started_at=moment(run.started_at),
+                completed_at=moment(run.finished_at),
+                reason=run.reason,
+            ),
+        )
+
+
+class ErrorStatistics(Told):
+    """What went wrong in the last day."""
+
+    timeout_errors: int
+    connection_errors: int
+    general_errors: int
+    cancelled_tasks: int
+    circuit_breaker_blocked: int = Field(description="Pages that were given up because their host was down.")
+
+
+class CircuitBreaker(Told):
+    """Hosts that are left alone for a while, and how often hosts have failed in a row."""
+
+    blocked_domains: list[str]
+    domain_failure_counts: dict[str, int]
+
+
+class SystemStatusView(Told):
+    """How the whole is doing."""
+
+    status: Literal["healthy", "degraded", "at_capacity"] = Field(
+        description="`at_capacity` when all slots are taken, `degraded` when there is work and nobody to do it."
+    )
+    active_tasks: int
+    queued_tasks: int
+    available_task_slots: int
+    max_concurrent_tasks: int
+    workers: int = Field(description="Engines that are alive.")
+    task_status_distribution: dict[str, int]
+    error_statistics: ErrorStatistics
+    circuit_breaker: CircuitBreaker
+
+    @classmethod
+    def of(cls, found: SystemStatus) -> Self:
+        distribution = dict.fromkeys((status.value for status in TaskStatus), 0)
+        for status, count in found.runs.items():
+            distribution[TaskStatus.of(RunStatus(status)).value] += count
+        classes = Counter[str]()
+        for reason, pages in found.troubles.items():
+            if reason in set(Failure) or reason in INCOMPLETE_SKIPS:
+                classes[error_class(reason)] += pages
+        active = found.runs.get(RunStatus.RUNNING, 0)
+        return cls(
+            status=found.health,
+            active_tasks=active,
+            queued_tasks=found.runs.get(RunStatus.QUEUED, 0),
+            available_task_slots=max(0, found.slots - active),
+            max_concurrent_tasks=found.slots,
+            workers=found.workers,
+            task_status_distribution=distribution,
+            error_statistics=ErrorStatistics(
+                timeout_errors=classes["timeout"],
+                connection_errors=classes["connection"],
+                general_errors=classes["general"],
+                cancelled_tasks=distribution["cancelled"],
+                circuit_breaker_blocked=found.troubles.get(Skip.HOST_DOWN, 0),
+            ),
+            circuit_breaker=CircuitBreaker(
+                blocked_domains=[
+                    host.name for host in found.hosts if host.state == "open" and host.open_until > found.now
+                ],
+                domain_failure_counts={host.name: host.failures for host in found.hosts},
+            ),
         )

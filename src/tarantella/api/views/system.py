@@ -127,9 +127,9 @@ class SystemView(Told):
     def of(
         cls, found: System, supervisor: Supervisor | None, settings: Settings, now: float, started_at: float
     ) -> Self:
-        runs, oldest = found.overview.runs, found.overview.oldest_queued_at
+        runs, oldest = found.census.runs, found.census.oldest_queued_at
         running, limit = runs.get("running", 0), settings.max_concurrent_tasks
-        lanes = found.overview.lanes
+        lanes = found.census.lanes
         return cls(
             version=__version__,
             started_at=moment(started_at),
@@ -145,7 +145,7 @@ class SystemView(Told):
             ),
             runs=runs,
             queue=QueueView(
-                pending_pages=found.overview.pending_pages,
+                pending_pages=found.census.pending_pages,
                 oldest_queued_seconds=None if oldest is None else round(max(0.0, now - oldest), 3),
             ),
             lanes=LanesView(
