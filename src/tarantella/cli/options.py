@@ -33,6 +33,16 @@ DatabaseUrl = Annotated[
         rich_help_panel=RUNNING,
     ),
 ]
+ServerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Talk to this server, as in http://127.0.0.1:8000.",
+        show_default="the one on --data-dir, if one runs",
+        rich_help_panel=RUNNING,
+    ),
+]
 Engines = Annotated[
     int | None,
     typer.Option(
