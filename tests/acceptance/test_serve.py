@@ -192,6 +192,7 @@ def test_a_breaker_that_is_open_can_be_reset_and_the_site_is_asked_again(
 
 
 def test_the_table_of_sites_is_there_on_the_command_line(server: ServerProcess) -> None:
+    policy(server, paused=False)
     done = tarantella(server.data_dir.parent, "sites", "list", "--json", "--data-dir", str(server.data_dir))
     assert done.code == 0
     assert OTHER in [each["host"] for each in done.json]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, StrategyName, Verbose
 from tarantella.domain.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ Fields = Annotated[
     typer.Option("--field", metavar="NAME[=CSS[@ATTR]]", help="What is wanted from each page.", rich_help_panel=WANTED),
 ]
 Strategy = Annotated[
-    str | None,
+    StrategyName | None,
     typer.Option(metavar="auto|http|browser|api_replay", help="How to fetch.", rich_help_panel=WANTED),
 ]
 Name = Annotated[str | None, typer.Option(metavar="TEXT", help="A name for people.", rich_help_panel=WANTED)]
@@ -148,7 +148,7 @@ def delete(
 def run(
     job: JobArgument,
     priority: Annotated[
-        str | None, typer.Option(metavar="critical|high|medium|low", help="Instead of the job's own.")
+        PriorityName | None, typer.Option(metavar="critical|high|medium|low", help="Instead of the job's own.")
     ] = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,

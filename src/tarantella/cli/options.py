@@ -13,6 +13,8 @@ OUTPUT = "Output"
 RUNNING = "Running"
 
 Format = Literal["json", "jsonl", "csv", "db"]
+PriorityName = Literal["critical", "high", "medium", "low"]
+StrategyName = Literal["auto", "http", "browser", "api_replay"]
 
 RunArgument = Annotated[
     str,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import socket
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +13,8 @@ from tarantella.cli.command import Command
 from tarantella.cli.options import RUNNING, AsJson, DatabaseUrl, DataDir, LogFile, Verbose
 
 if TYPE_CHECKING:
+    import socket
+
     from tarantella.cli.signals import Signals
     from tarantella.cli.terminal import Terminal
     from tarantella.services.app import App
@@ -126,6 +126,8 @@ async def _serve(
     verbose: int,
     as_json: bool,
 ) -> int:
+    import asyncio
+
     from tarantella import __version__
     from tarantella.api.app import make_api
     from tarantella.api.server import make_server

@@ -75,17 +75,22 @@ def tasks(
 
 @app.command(cls=Command)
 def metrics(
-    verbose: Verbose = 0, server: ServerUrl = None, data_dir: DataDir = None, database_url: DatabaseUrl = None
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """Print the numbers for Prometheus."""
-    import sys
-
     from tarantella.cli.connection import connected
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        for chunk in tarantella.download("/metrics"):
-            sys.stdout.buffer.write(chunk)
-        sys.stdout.buffer.flush()
+        text = b"".join(tarantella.download("/metrics")).decode()
+        samples = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        if as_json:
+            tarantella.terminal.show_json({name: float(value) for name, _, value in samples})
+        else:
+            tarantella.terminal.show(text.rstrip())
     return 0
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, Verbose
 
 if TYPE_CHECKING:
     from tarantella.cli.asking import Asking
@@ -64,7 +64,7 @@ def submit(
         typer.Option(metavar="N", min=1, max=5, help="Requests for one page in all.", rich_help_panel=SCRAPING),
     ] = None,
     priority: Annotated[
-        str | None,
+        PriorityName | None,
         typer.Option(
             metavar="critical|high|medium|low", help="Who goes first when tasks wait.", rich_help_panel=SCRAPING
         ),
@@ -128,13 +128,14 @@ def results(
     cursor: Annotated[
         str | None, typer.Option(metavar="CURSOR", help="Where to go on: metadata.next_cursor of the answer before.")
     ] = None,
+    as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
-    """Print what a task has collected so far, as JSON."""
-    asking = _asking(True, verbose, server, data_dir, database_url)
+    """Show what a task has collected so far."""
+    asking = _asking(as_json, verbose, server, data_dir, database_url)
     return asking.one("GET", f"{_path(task)}/results", include_errors=errors, limit=limit, cursor=cursor)
 
 
