@@ -8,23 +8,32 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import jobs, problems, runs, scraping
+from tarantella.api import jobs, problems, runs, scraping, streams
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.broadcast import Broadcasts
 from tarantella.services.jobs import finish_deletes
 from tarantella.services.probe import Prober
+from tarantella.services.progress import Speedometers
 
 DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
-ROUTERS = (scraping.router, runs.router, jobs.router)
+ROUTERS = (scraping.router, streams.router, runs.router, jobs.router)
 
 
 def make_api(app: App) -> FastAPI:
     """The API of this application. Closing the application is left to whoever opened it."""
-    plane = Plane(app, Bell(app.settings.workers_dir), Prober(app.make_tools))
+    speedometers = Speedometers()
+    plane = Plane(
+        app,
+        Bell(app.settings.workers_dir),
+        Prober(app.make_tools),
+        Broadcasts(app, speedometers, streams.written),
+        speedometers,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.broadcast import Broadcasts
 from tarantella.services.export_stream import Exports
 from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
@@ -26,13 +27,15 @@ class Plane:
     app: App
     bell: Bell
     prober: Prober
+    broadcasts: Broadcasts
+    speedometers: Speedometers
     exports: Exports = field(default_factory=Exports)
     overview: Overview = field(default_factory=Overview)
-    speedometers: Speedometers = field(default_factory=Speedometers)
 
     async def close(self) -> None:
         self.bell.close()
         self.exports.close()
+        self.broadcasts.close()
         await self.prober.close()
 
 

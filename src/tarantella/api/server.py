@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
 
 LARGEST_HEAD = 64 * 1024
 
 
-def make_server(api: FastAPI, host: str, port: int) -> uvicorn.Server:
+def make_server(api: FastAPI, host: str, port: int) -> Server:
     """A server that leaves signals and logging to whoever runs it."""
     config = uvicorn.Config(
         api,
@@ -27,7 +30,19 @@ def make_server(api: FastAPI, host: str, port: int) -> uvicorn.Server:
         proxy_headers=False,
         timeout_graceful_shutdown=5,
     )
-    return uvicorn.Server(config)
+    return Server(config, api.state.plane)
+
+
+class Server(uvicorn.Server):
+    """Ends the streams first when it stops: it would wait for them otherwise, and they for it."""
+
+    def __init__(self, config: uvicorn.Config, plane: Plane) -> None:
+        super().__init__(config)
+        self._plane = plane
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._plane.broadcasts.close()
+        await super().shutdown(sockets)
 
 
 class Protocol(HttpToolsProtocol):
