@@ -8,23 +8,36 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import jobs, problems, runs, scraping, streams
+from tarantella.api import docs, health, jobs, metrics, problems, runs, scraping, sites, streams, system
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
+from tarantella.api.traffic import Counting
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcasts
 from tarantella.services.jobs import finish_deletes
 from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
+from tarantella.services.supervisor import Supervisor
+from tarantella.services.vigils import Vigils
 
 DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
-ROUTERS = (scraping.router, streams.router, runs.router, jobs.router)
+ROUTERS = (
+    scraping.router,
+    streams.router,
+    runs.router,
+    jobs.router,
+    sites.router,
+    health.router,
+    metrics.router,
+    system.router,
+    docs.router,
+)
 
 
-def make_api(app: App) -> FastAPI:
+def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
     """The API of this application. Closing the application is left to whoever opened it."""
     speedometers = Speedometers()
     plane = Plane(
@@ -32,7 +45,9 @@ def make_api(app: App) -> FastAPI:
         Bell(app.settings.workers_dir),
         Prober(app.make_tools),
         Broadcasts(app, speedometers, streams.written),
-        speedometers,
+        supervisor.vigils if supervisor is not None else Vigils(app),
+        speedometers=speedometers,
+        supervisor=supervisor,
     )
 
     @asynccontextmanager
@@ -58,4 +73,5 @@ def make_api(app: App) -> FastAPI:
     # The last one added is the first to see a request.
     api.add_middleware(Limits)
     api.add_middleware(LastResort)
+    api.add_middleware(Counting, traffic=plane.traffic)
     return api

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
+from tarantella.api.traffic import Traffic
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
@@ -16,6 +18,8 @@ from tarantella.services.export_stream import Exports
 from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
 from tarantella.services.scraping import Overview
+from tarantella.services.supervisor import Supervisor
+from tarantella.services.vigils import Vigils
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -28,9 +32,13 @@ class Plane:
     bell: Bell
     prober: Prober
     broadcasts: Broadcasts
+    vigils: Vigils
     speedometers: Speedometers
     exports: Exports = field(default_factory=Exports)
     overview: Overview = field(default_factory=Overview)
+    supervisor: Supervisor | None = None  # of the engines of this server, if it has any
+    started_at: float = field(default_factory=time.time)
+    traffic: Traffic = field(default_factory=Traffic)
 
     async def close(self) -> None:
         self.bell.close()

@@ -46,6 +46,7 @@ TITLES: Mapping[str, str] = {
     "store_busy": "The database is busy",
     "store_broken": "The database can't be used",
     "store": "The database can't be used",
+    "not_ready": "Work does not get done now",
     "internal": "Something unexpected went wrong",
 }
 _STATUS: Sequence[tuple[type[TarantellaError], int]] = (

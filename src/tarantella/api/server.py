@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Generator
+from contextlib import contextmanager
 
 import uvicorn
 from fastapi import FastAPI
@@ -12,14 +14,30 @@ from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
 
 LARGEST_HEAD = 64 * 1024
+GRACE_SECONDS = 2  # for answers that are under way when the server stops
 
 
-def make_server(api: FastAPI, host: str, port: int) -> Server:
-    """A server that leaves signals and logging to whoever runs it."""
+class Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it, and ends its streams first when it stops."""
+
+    def __init__(self, config: uvicorn.Config, plane: Plane) -> None:
+        super().__init__(config)
+        self._plane = plane
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # It would wait for them otherwise, and they for it.
+        self._plane.broadcasts.close()
+        await super().shutdown(sockets)
+
+
+def make_server(api: FastAPI) -> Server:
+    """A server of this API; whoever runs it gives it sockets, and decides what a signal means."""
     config = uvicorn.Config(
         api,
-        host=host,
-        port=port,
         loop="none",
         http=Protocol,
         ws="none",
@@ -28,21 +46,9 @@ def make_server(api: FastAPI, host: str, port: int) -> Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        timeout_graceful_shutdown=5,
+        timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config, api.state.plane)
-
-
-class Server(uvicorn.Server):
-    """Ends the streams first when it stops: it would wait for them otherwise, and they for it."""
-
-    def __init__(self, config: uvicorn.Config, plane: Plane) -> None:
-        super().__init__(config)
-        self._plane = plane
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._plane.broadcasts.close()
-        await super().shutdown(sockets)
 
 
 class Protocol(HttpToolsProtocol):

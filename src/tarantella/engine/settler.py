@@ -78,6 +78,11 @@ class Settler:
             return self._refusal
         return SILENT if self._clock.monotonic() - self._settling_since > LONGEST_SETTLE else None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that was put has been settled."""
+        return self._idle.is_set()
+
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
         weight = outcome.weight
         self._waiting.append(outcome)

@@ -52,6 +52,10 @@ workers = Table(
     Column("beat_at", Double, nullable=False),
     Column("hungry", Integer, nullable=False, server_default=text("0")),
     Column("dead_at", Double),
+    _count("work"),  # what it could be doing now: in flight, or due and free to be taken
+    _count("progress"),  # grows with whatever it gets done
+    _count("in_flight"),
+    Column("patience", Double, nullable=False, server_default=text("0")),  # how long one of its pages may take
     _index_where("dead_at IS NULL", "workers_alive", "id"),
 )
 
@@ -106,6 +110,7 @@ runs = Table(
     Index("runs_by_source", "source", "created_at", "id"),
     Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
     _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
+    _index_where("finished_at IS NOT NULL", "runs_finished", "source", "finished_at"),
 )
 
 jobs = Table(
@@ -233,6 +238,7 @@ lanes = Table(
     Column("breaker_open_until", Double, nullable=False, server_default=text("0")),
     Column("breaker_failed_probes", Integer, nullable=False, server_default=text("0")),
     Column("unclean_deaths", Integer, nullable=False, server_default=text("0")),  # of owners, in a row
+    Column("breaker_resets", Integer, nullable=False, server_default=text("0")),  # by people; its owner follows
     Index("lanes_by_owner", "owner"),
 )
 
@@ -267,4 +273,38 @@ run_workers = Table(
     Column("run_id", _Id, primary_key=True),
     Column("worker_id", _Id, primary_key=True),
     Column("slots", Integer, nullable=False),
+)
+
+sites = Table(
+    "sites",
+    metadata,
+    Column("host", _word(255), primary_key=True),
+    # What people allow; what is not said is left to the runs.
+    Column("per_host", Integer),
+    Column("delay", Double),
+    Column("max_rate", Double),
+    Column("obey_robots", Integer, nullable=False, server_default=text("0")),
+    Column("paused", Integer, nullable=False, server_default=text("0")),
+    Column("policy_at", Double),
+    # What it has shown.
+    _count("requests"),
+    _count("failures"),
+    Column("codes", Text, nullable=False, server_default=text("'{}'")),
+    Column("recent_requests", Double, nullable=False, server_default=text("0")),  # fading, as of seen_at
+    Column("recent_failures", Double, nullable=False, server_default=text("0")),
+    Column("usual_ms", Double),
+    Column("slots", Double),  # of the throttle, when it was last seen at work
+    Column("slots_limit", Integer),
+    Column("keeps_delay", Double),
+    Column("last_ok_at", Double),
+    Column("last_failed_at", Double),
+    Column("seen_at", Double),
+    _index_where("paused = 1", "sites_paused", "host"),
+)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", _word(255), primary_key=True),  # with its labels, as Prometheus reads it
+    _count("value"),
 )

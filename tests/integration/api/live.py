@@ -40,11 +40,12 @@ class Live:
 @contextmanager
 def serving(app: App) -> Iterator[Live]:
     api = make_api(app)
-    server = make_server(api, "127.0.0.1", 0)
+    server = make_server(api)
+    listener = socket.create_server(("127.0.0.1", 0))
     started = threading.Event()
 
     async def serve() -> None:
-        work = asyncio.create_task(server.serve())
+        work = asyncio.create_task(server.serve([listener]))
         while not server.started and not work.done():
             await asyncio.sleep(0.01)
         started.set()
@@ -53,7 +54,7 @@ def serving(app: App) -> Iterator[Live]:
     thread = threading.Thread(target=lambda: asyncio.run(serve()), name="api", daemon=True)
     thread.start()
     assert started.wait(10)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    port = listener.getsockname()[1]
     try:
         yield Live(port, api.state.plane, server)
     finally:

@@ -55,6 +55,13 @@ _WORDS = {
 }
 
 
+def not_ready() -> dict[int | str, dict[str, Any]]:
+    """The answer of a server that does not get on."""
+    answer = problems(503)
+    answer[503]["description"] = "The database does not answer, or no engine makes progress: `detail` says which."
+    return answer
+
+
 def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors that a route may answer with, for the documentation."""
     schema = {"$ref": "#/components/schemas/ProblemView"}

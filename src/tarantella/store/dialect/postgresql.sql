@@ -35,6 +35,12 @@ CREATE TABLE cookies (
 	PRIMARY KEY (run_id, domain, path, name)
 );
 
+CREATE TABLE counters (
+	name VARCHAR(255) COLLATE "C" NOT NULL,
+	value BIGINT DEFAULT 0 NOT NULL,
+	PRIMARY KEY (name)
+);
+
 CREATE TABLE idempotency_keys (
 	key VARCHAR(255) COLLATE "C" NOT NULL,
 	digest VARCHAR(64) COLLATE "C" NOT NULL,
@@ -76,6 +82,7 @@ CREATE TABLE lanes (
 	breaker_open_until DOUBLE PRECISION DEFAULT 0 NOT NULL,
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
+	breaker_resets INTEGER DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -207,9 +214,36 @@ CREATE INDEX runs_by_source_and_status ON runs (source, status, created_at, id);
 
 CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
 
+CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NOT NULL;
+
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
+
+CREATE TABLE sites (
+	host VARCHAR(255) COLLATE "C" NOT NULL,
+	per_host INTEGER,
+	delay DOUBLE PRECISION,
+	max_rate DOUBLE PRECISION,
+	obey_robots INTEGER DEFAULT 0 NOT NULL,
+	paused INTEGER DEFAULT 0 NOT NULL,
+	policy_at DOUBLE PRECISION,
+	requests BIGINT DEFAULT 0 NOT NULL,
+	failures BIGINT DEFAULT 0 NOT NULL,
+	codes TEXT DEFAULT '{}' NOT NULL,
+	recent_requests DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	recent_failures DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	usual_ms DOUBLE PRECISION,
+	slots DOUBLE PRECISION,
+	slots_limit INTEGER,
+	keeps_delay DOUBLE PRECISION,
+	last_ok_at DOUBLE PRECISION,
+	last_failed_at DOUBLE PRECISION,
+	seen_at DOUBLE PRECISION,
+	PRIMARY KEY (host)
+);
+
+CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
 CREATE TABLE stands (
 	run_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -233,6 +267,10 @@ CREATE TABLE workers (
 	beat_at DOUBLE PRECISION NOT NULL,
 	hungry INTEGER DEFAULT 0 NOT NULL,
 	dead_at DOUBLE PRECISION,
+	work BIGINT DEFAULT 0 NOT NULL,
+	progress BIGINT DEFAULT 0 NOT NULL,
+	in_flight BIGINT DEFAULT 0 NOT NULL,
+	patience DOUBLE PRECISION DEFAULT 0 NOT NULL,
 	PRIMARY KEY (id)
 );
 

@@ -37,6 +37,12 @@ CREATE TABLE cookies (
 )
  WITHOUT ROWID;
 
+CREATE TABLE counters (
+	name VARCHAR(255) NOT NULL,
+	value BIGINT DEFAULT 0 NOT NULL,
+	PRIMARY KEY (name)
+);
+
 CREATE TABLE idempotency_keys (
 	"key" VARCHAR(255) NOT NULL,
 	digest VARCHAR(64) NOT NULL,
@@ -78,6 +84,7 @@ CREATE TABLE lanes (
 	breaker_open_until DOUBLE DEFAULT 0 NOT NULL,
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
+	breaker_resets INTEGER DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -209,9 +216,36 @@ CREATE INDEX runs_by_source_and_status ON runs (source, status, created_at, id);
 
 CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
 
+CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NOT NULL;
+
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
+
+CREATE TABLE sites (
+	host VARCHAR(255) NOT NULL,
+	per_host INTEGER,
+	delay DOUBLE,
+	max_rate DOUBLE,
+	obey_robots INTEGER DEFAULT 0 NOT NULL,
+	paused INTEGER DEFAULT 0 NOT NULL,
+	policy_at DOUBLE,
+	requests BIGINT DEFAULT 0 NOT NULL,
+	failures BIGINT DEFAULT 0 NOT NULL,
+	codes TEXT DEFAULT '{}' NOT NULL,
+	recent_requests DOUBLE DEFAULT 0 NOT NULL,
+	recent_failures DOUBLE DEFAULT 0 NOT NULL,
+	usual_ms DOUBLE,
+	slots DOUBLE,
+	slots_limit INTEGER,
+	keeps_delay DOUBLE,
+	last_ok_at DOUBLE,
+	last_failed_at DOUBLE,
+	seen_at DOUBLE,
+	PRIMARY KEY (host)
+);
+
+CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
 CREATE TABLE stands (
 	run_id VARCHAR(36) NOT NULL,
@@ -235,6 +269,10 @@ CREATE TABLE workers (
 	beat_at DOUBLE NOT NULL,
 	hungry INTEGER DEFAULT 0 NOT NULL,
 	dead_at DOUBLE,
+	work BIGINT DEFAULT 0 NOT NULL,
+	progress BIGINT DEFAULT 0 NOT NULL,
+	in_flight BIGINT DEFAULT 0 NOT NULL,
+	patience DOUBLE DEFAULT 0 NOT NULL,
 	PRIMARY KEY (id)
 );
 

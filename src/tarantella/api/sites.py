@@ -1,0 +1,69 @@
+"""`/sites`: how hosts are, what they may be asked, and a breaker to be reset."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Query
+
+from tarantella.api import cursors
+from tarantella.api.plane import Wired
+from tarantella.api.strict import StrictRoute
+from tarantella.api.views.problem import problems
+from tarantella.api.views.sites import PolicyChange, SiteList, SiteView
+from tarantella.services import sites
+
+router = APIRouter(prefix="/sites", tags=["sites"], route_class=StrictRoute)
+Host = Annotated[
+    str,
+    Path(description="A host, without scheme and port.", examples=["example.com"], min_length=1, max_length=255),
+]
+
+
+@router.get("", response_model=SiteList, summary="All hosts", responses=problems(422, 503))
+async def listed(
+    plane: Wired,
+    limit: Annotated[int, Query(ge=1, le=1_000, description="So many at most.")] = 50,
+    cursor: Annotated[str | None, Query(max_length=400, description="`next_cursor` of the answer before.")] = None,
+    breaker_open: Annotated[bool, Query(description="Only those whose breaker is not closed.")] = False,
+    paused: Annotated[bool, Query(description="Only those that are paused by their policy.")] = False,
+) -> SiteList:
+    """Hosts that runs have been at, and those that somebody has given a policy, by name."""
+    what = f"sites {breaker_open} {paused}"
+    after = cursors.read(what, cursor, str)[0] if cursor else ""
+    found = await sites.listed(plane.app, after=after, limit=limit + 1, breaker_open=breaker_open, paused=paused)
+    more = cursors.written(what, found[limit - 1].host) if len(found) > limit else None
+    now = plane.app.now()
+    return SiteList(sites=[SiteView.of(site, now) for site in found[:limit]], next_cursor=more)
+
+
+@router.get("/{host}", response_model=SiteView, summary="One host", responses=problems(404, 422, 503))
+async def show(host: Host, plane: Wired) -> SiteView:
+    """Its policy, its health, its breaker, its throttle, and how often it failed."""
+    return SiteView.of(await sites.get(plane.app, host), plane.app.now())
+
+
+@router.patch(
+    "/{host}", response_model=SiteView, summary="Change its policy", responses=problems(400, 413, 415, 422, 503)
+)
+async def change(host: Host, body: PolicyChange, plane: Wired) -> SiteView:
+    """What is not mentioned stays as it is; `null` leaves it to the runs again. Traffic follows within a second.
+
+    A policy can only be stricter than the runs are: of several limits the strictest decides.
+    """
+    site = await sites.change_policy(plane.app, host, body.model_dump(exclude_unset=True))
+    plane.bell.ring()
+    return SiteView.of(site, plane.app.now())
+
+
+@router.post(
+    "/{host}/reset-breaker",
+    response_model=SiteView,
+    summary="Let it be asked again",
+    responses=problems(404, 422, 503),
+)
+async def reset_breaker(host: Host, plane: Wired) -> SiteView:
+    """Closes the breaker of a host that failed. If it fails on, the breaker opens again."""
+    site = await sites.reset_breaker(plane.app, host)
+    plane.bell.ring()
+    return SiteView.of(site, plane.app.now())
