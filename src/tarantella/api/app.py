@@ -8,15 +8,17 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import health, jobs, metrics, problems, runs, scraping, sites, system
+from tarantella.api import docs, health, jobs, metrics, problems, runs, scraping, sites, streams, system
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
 from tarantella.api.traffic import Counting
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.broadcast import Broadcasts
 from tarantella.services.jobs import finish_deletes
 from tarantella.services.probe import Prober
+from tarantella.services.progress import Speedometers
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 
@@ -24,19 +26,29 @@ DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address 
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
 ROUTERS = (
     scraping.router,
+    streams.router,
     runs.router,
     jobs.router,
     sites.router,
     health.router,
     metrics.router,
     system.router,
+    docs.router,
 )
 
 
 def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
     """The API of this application. Closing the application is left to whoever opened it."""
-    vigils = supervisor.vigils if supervisor is not None else Vigils(app)
-    plane = Plane(app, Bell(app.settings.workers_dir), Prober(app.make_tools), vigils, supervisor=supervisor)
+    speedometers = Speedometers()
+    plane = Plane(
+        app,
+        Bell(app.settings.workers_dir),
+        Prober(app.make_tools),
+        Broadcasts(app, speedometers, streams.written),
+        supervisor.vigils if supervisor is not None else Vigils(app),
+        speedometers=speedometers,
+        supervisor=supervisor,
+    )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:

@@ -13,6 +13,7 @@ from tarantella.api.traffic import Traffic
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
+from tarantella.services.broadcast import Broadcasts
 from tarantella.services.export_stream import Exports
 from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
@@ -30,17 +31,19 @@ class Plane:
     app: App
     bell: Bell
     prober: Prober
+    broadcasts: Broadcasts
     vigils: Vigils
+    speedometers: Speedometers
     exports: Exports = field(default_factory=Exports)
     overview: Overview = field(default_factory=Overview)
     supervisor: Supervisor | None = None  # of the engines of this server, if it has any
     started_at: float = field(default_factory=time.time)
     traffic: Traffic = field(default_factory=Traffic)
-    speedometers: Speedometers = field(default_factory=Speedometers)
 
     async def close(self) -> None:
         self.bell.close()
         self.exports.close()
+        self.broadcasts.close()
         await self.prober.close()
 
 

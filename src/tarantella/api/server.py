@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Generator
 from contextlib import contextmanager
 
@@ -9,19 +10,28 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
 
 LARGEST_HEAD = 64 * 1024
-
-GRACE_SECONDS = 2  # for answers that are under way when the server stops; streams are cut off then
+GRACE_SECONDS = 2  # for answers that are under way when the server stops
 
 
 class Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it."""
+    """A server that leaves signals to whoever runs it, and ends its streams first when it stops."""
+
+    def __init__(self, config: uvicorn.Config, plane: Plane) -> None:
+        super().__init__(config)
+        self._plane = plane
 
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # It would wait for them otherwise, and they for it.
+        self._plane.broadcasts.close()
+        await super().shutdown(sockets)
 
 
 def make_server(api: FastAPI) -> Server:
@@ -38,7 +48,7 @@ def make_server(api: FastAPI) -> Server:
         proxy_headers=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
-    return Server(config)
+    return Server(config, api.state.plane)
 
 
 class Protocol(HttpToolsProtocol):

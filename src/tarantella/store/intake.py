@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_AT_ONCE = 100
-LONGEST_HOLD = 0.008  # seconds in which a group takes more in: others wait for the database, too
+LONGEST_HOLD = 0.01  # seconds in which a group takes more in: others wait for the database, too
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def test_links_are_followed_and_the_results_have_the_shape_of_the_system_before(
 
 @pytest.mark.usefixtures("engine")
 def test_a_failed_page_makes_a_task_partial_and_is_told_with_the_errors(client: Talker, site: Site) -> None:
-    links = f"/links?hrefs={'|'.join(['/ok', '/404'])}"
+    links = "/links?hrefs=/ok|/404"
     task = client.task(site.url_for(links), max_depth=2)
     assert ended(client, task)["status"] == "partial"
     found = client.get(f"/scraping/tasks/{task}/results?include_errors=true")

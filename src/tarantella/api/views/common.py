@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import overload
+from typing import Annotated, Any, overload
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 
 from tarantella.domain.run import Priority
 
 EXAMPLE_ID = "0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10"
 LONGEST_ADDRESS = 8_192
+
+
+def _no_text(value: Any) -> Any:
+    if isinstance(value, str | bool):
+        raise ValueError("Input should be a number")
+    return value
+
+
+# A client that sends "2" or true for a number may mean anything.
+Whole = Annotated[int, BeforeValidator(_no_text)]
+Number = Annotated[float, BeforeValidator(_no_text)]
+Flag = Annotated[bool, Strict()]
 
 
 class Said(BaseModel):

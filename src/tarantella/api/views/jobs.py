@@ -7,7 +7,17 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
 
-from tarantella.api.views.common import EXAMPLE_ID, LONGEST_ADDRESS, PriorityName, Said, Told, moment
+from tarantella.api.views.common import (
+    EXAMPLE_ID,
+    LONGEST_ADDRESS,
+    Flag,
+    Number,
+    PriorityName,
+    Said,
+    Told,
+    Whole,
+    moment,
+)
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, JobField, Wish
 from tarantella.services.jobs import JobDraft, snapshot_of
 from tarantella.store.jobs import Job
@@ -64,26 +74,28 @@ Wanted = Annotated[
 class BackoffView(Said):
     """How long to wait before a retry: `min(cap, base · factor^(n−1))` seconds, and up to `jitter` of it more."""
 
-    base: float = Field(10.0, ge=0, le=86_400)
-    factor: float = Field(3.0, ge=1, le=100)
-    cap: float = Field(300.0, ge=0, le=86_400)
-    jitter: float = Field(0.1, ge=0, le=1)
+    base: Number = Field(10.0, ge=0, le=86_400)
+    factor: Number = Field(3.0, ge=1, le=100)
+    cap: Number = Field(300.0, ge=0, le=86_400)
+    jitter: Number = Field(0.1, ge=0, le=1)
 
 
 class JobOptions(Said):
     """How a job's runs crawl. What is not said is as usual."""
 
-    max_depth: int | None = Field(
+    max_depth: Whole | None = Field(
         None, ge=1, le=1_000, description="1, as usual, is the target alone; 2 also what it links to."
     )
-    max_pages: int | None = Field(None, ge=1, le=1_000_000, description="Pages of one run at most.")
-    concurrency: int | None = Field(None, ge=1, le=1_000, description="Requests in flight for one run.")
-    per_host: int | None = Field(None, ge=1, le=1_000, description="Requests in flight to one host.")
-    delay_seconds: float | None = Field(None, ge=0, le=3_600, description="The pause between two requests to one host.")
-    timeout_seconds: float | None = Field(
+    max_pages: Whole | None = Field(None, ge=1, le=1_000_000, description="Pages of one run at most.")
+    concurrency: Whole | None = Field(None, ge=1, le=1_000, description="Requests in flight for one run.")
+    per_host: Whole | None = Field(None, ge=1, le=1_000, description="Requests in flight to one host.")
+    delay_seconds: Number | None = Field(
+        None, ge=0, le=3_600, description="The pause between two requests to one host."
+    )
+    timeout_seconds: Number | None = Field(
         None, ge=0.1, le=366 * 86_400, description="When a run stops and keeps what it has; 1800 as usual."
     )
-    max_attempts: int | None = Field(None, ge=1, le=100, description="Requests for one page in all.")
+    max_attempts: Whole | None = Field(None, ge=1, le=100, description="Requests for one page in all.")
     backoff: BackoffView | None = Field(None, description="How long to wait before a retry.")
     scope: Literal["host", "domain", "path", "any"] | None = Field(None, description="Which links are followed.")
     include: list[Pattern] | None = Field(None, max_length=100, description="Patterns that addresses must match.")
@@ -91,12 +103,12 @@ class JobOptions(Said):
     sitemaps: list[Address] | None = Field(
         None, max_length=100, description="Sitemaps to read, or `auto` for those that the site names."
     )
-    obey_robots: bool | None = Field(None, description="Whether robots.txt is obeyed; it is, as usual.")
+    obey_robots: Flag | None = Field(None, description="Whether robots.txt is obeyed; it is, as usual.")
     user_agent: str | None = Field(
         None, min_length=1, max_length=500, pattern=r"^[ -~]+$", description="How to introduce ourselves."
     )
     text: Literal["fast", "none"] | None = Field(None, description="How the text of a page is found, if at all.")
-    partial_results_ok: bool | None = Field(
+    partial_results_ok: Flag | None = Field(
         None, description="Whether a run with failed pages is `partial`, or has failed."
     )
     priority: PriorityName | None = Field(None, description="Who goes first when runs have to wait.")
@@ -147,11 +159,11 @@ class JobCreate(JobOptions, _Secret):
         description="The names of what is wanted, each once; or a name with the selector that finds it.",
         examples=[["title"]],
     )
-    requires_auth: bool = Field(False, description="Whether the target needs a login, which takes a browser.")
+    requires_auth: Flag = Field(False, description="Whether the target needs a login, which takes a browser.")
     frequency: str = Field("on_demand", max_length=100, description="Only `on_demand`: schedules are not there yet.")
     strategy: Wish = Field(Wish.AUTO, description="How to fetch; `auto` finds out when a run is made.")
     name: Name | None = Field(None, description="For people.")
-    keep_runs_hours: float | None = Field(
+    keep_runs_hours: Number | None = Field(
         None,
         gt=0,
         le=_LONGEST_KEPT / 3_600,
@@ -179,11 +191,11 @@ class JobPatch(JobOptions, _Secret):
 
     target_url: Address | None = None
     fields: list[Wanted] | None = Field(None, min_length=1, max_length=MOST_FIELDS)
-    requires_auth: bool | None = None
+    requires_auth: Flag | None = None
     frequency: str | None = Field(None, max_length=100)
     strategy: Wish | None = None
     name: Name | None = None
-    keep_runs_hours: float | None = Field(None, gt=0, le=_LONGEST_KEPT / 3_600)
+    keep_runs_hours: Number | None = Field(None, gt=0, le=_LONGEST_KEPT / 3_600)
 
     def changes(self) -> dict[str, Any]:
         """What was said, by the names that jobs have for it."""

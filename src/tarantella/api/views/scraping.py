@@ -11,7 +11,18 @@ from urllib.parse import urlencode
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tarantella.api.views.common import EXAMPLE_ID, LONGEST_ADDRESS, Eta, PriorityName, Said, Told, moment
+from tarantella.api.views.common import (
+    EXAMPLE_ID,
+    LONGEST_ADDRESS,
+    Eta,
+    Flag,
+    Number,
+    PriorityName,
+    Said,
+    Told,
+    Whole,
+    moment,
+)
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.failure import IN_WORDS, Failure
 from tarantella.domain.page import INCOMPLETE_SKIPS, SKIP_IN_WORDS, Skip
@@ -73,24 +84,24 @@ class AsyncScrapeRequest(Said):
     )
 
     url: Address
-    max_depth: int = Field(2, ge=1, le=5, description="1 is the page alone, 2 also what it links to, and so on.")
-    timeout_minutes: int | None = Field(
+    max_depth: Whole = Field(2, ge=1, le=5, description="1 is the page alone, 2 also what it links to, and so on.")
+    timeout_minutes: Whole | None = Field(
         None, ge=5, le=120, description="When to stop and keep what there is; 30 if nothing is said."
     )
-    timeout_seconds: float | None = Field(
+    timeout_seconds: Number | None = Field(
         None, ge=0.1, le=7_200, description="The same in seconds, for short tasks. Only one of the two can be given."
     )
-    max_concurrent_articles: int | None = Field(
+    max_concurrent_articles: Whole | None = Field(
         None, ge=1, le=25, description="Pages in flight at a time; 10, and 8 of one host, if nothing is said."
     )
-    retry_attempts: int = Field(3, ge=1, le=5, description="Requests for one page in all, the first included.")
-    partial_results_ok: bool = Field(
+    retry_attempts: Whole = Field(3, ge=1, le=5, description="Requests for one page in all, the first included.")
+    partial_results_ok: Flag = Field(
         True, description="Whether a task with failed pages is `partial`; otherwise it has failed."
     )
     export_format: Literal["json", "csv", "db"] = Field("json", description="What `metadata.export.url` leads to.")
     priority: PriorityName = Field(PriorityName.MEDIUM, description="Who goes first when tasks have to wait.")
-    max_pages: int | None = Field(None, ge=1, le=1_000_000, description="Pages at most; 10,000 if nothing is said.")
-    retry_delay_seconds: float | None = Field(
+    max_pages: Whole | None = Field(None, ge=1, le=1_000_000, description="Pages at most; 10,000 if nothing is said.")
+    retry_delay_seconds: Number | None = Field(
         None,
         ge=0,
         le=300,
