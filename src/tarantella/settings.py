@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text, whole
+from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -57,6 +57,11 @@ class Settings:
         seconds(100 * 366 * 86_400),
         "Seconds for which a task of `/scraping` is kept once it is over. Runs of commands are kept until they are deleted, "
         "those of jobs for as long as their job says.",
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        names,
+        "Names by which clients may call the server, beside `localhost` and the name of this machine; addresses always may.",
     )
     stall_seconds: float = setting(
         60.0,

@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tarantella.cli import config, defaults, options, runs, scrape
+from tarantella.cli import config, defaults, options, runs, scrape, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
 from tarantella.cli.exits import FAIL_ON
@@ -162,6 +162,7 @@ def _choices(option: Any) -> set[str]:
         "durability": scrape.Durability,
         "priority": options.PriorityName,
         "strategy": options.StrategyName,
+        "scope_": tokens.ScopeName,
         "format_": options.Format,
         "fail_on": FAIL_ON,
     }

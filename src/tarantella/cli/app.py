@@ -37,6 +37,7 @@ FILES: Mapping[str, str] = {
     "tasks": "tasks",
     "sites": "sites",
     "system": "system",
+    "tokens": "tokens",
     "runs": "steering",  # which adds its commands to those of runs.py
     "export": "export",
     "cache": "cache",

@@ -18,7 +18,7 @@ class LocalApi:
     def __init__(self, app: App) -> None:
         self._app = app
         self._runner = asyncio.Runner()
-        self._api = make_api(app)
+        self._api = make_api(app, is_trusted=True)
         self._life = self._api.router.lifespan_context(self._api)
         self._runner.run(self._life.__aenter__())
 
