@@ -64,7 +64,7 @@ class ServerProcess(Child):
 
     def until_over(self, task_id: str, seconds: float = PATIENCE) -> dict[str, Any]:
         """The last status of a task."""
-        return self.until(lambda: self.status(task_id), lambda seen: seen["status"] in OVER, seconds)
+        return dict(self.until(lambda: self.status(task_id), lambda seen: seen["status"] in OVER, seconds))
 
     def until(self, look: Callable[[], Any], condition: Callable[[Any], bool], seconds: float = PATIENCE) -> Any:
         """Look again and again until it is so; what was seen then."""

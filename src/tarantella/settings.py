@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text, whole
+from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -46,11 +46,22 @@ class Settings:
     drain_seconds: float = setting(5.0, seconds(600, zero=True), "How long a stop waits for pages that are in flight.")
     host: str = setting("127.0.0.1", text, "The address at which `tarantella serve` listens.")
     port: int = setting(8_000, whole(0, 65_535), "The port at which `tarantella serve` listens; 0 is any that is free.")
+    server: str | None = setting(
+        None,
+        text,
+        "The server that commands talk to, as `http://127.0.0.1:8000`; otherwise the one on the data directory.",
+    )
+    token: str | None = setting(None, text, "The token that commands show to the server.", is_secret=True)
     cleanup_interval: float = setting(
         86_400.0,
         seconds(100 * 366 * 86_400),
         "Seconds for which a task of `/scraping` is kept once it is over. Runs of commands are kept until they are deleted, "
         "those of jobs for as long as their job says.",
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        names,
+        "Names by which clients may call the server, beside `localhost` and the name of this machine; addresses always may.",
     )
     stall_seconds: float = setting(
         60.0,

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from tarantella import __version__
 from tarantella.api import docs, health, jobs, metrics, openapi, problems, runs, scraping, sites, streams, system
+from tarantella.api.access import Access
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
@@ -36,8 +37,14 @@ ROUTERS = (
 )
 
 
-def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
-    """The API of this application. Closing the application is left to whoever opened it."""
+def make_api(
+    app: App, *, supervisor: Supervisor | None = None, is_local: bool = True, is_trusted: bool = False
+) -> FastAPI:
+    """The API of this application. Closing the application is left to whoever opened it.
+
+    One that only this machine can reach is open for as long as there are no tokens. Whoever calls it in their own process
+    is trusted: they have the data in their hands.
+    """
     speedometers = Speedometers()
     plane = Plane(
         app,
@@ -71,6 +78,8 @@ def make_api(app: App, *, supervisor: Supervisor | None = None) -> FastAPI:
         api.include_router(router)
     # The last one added is the first to see a request.
     api.add_middleware(Limits)
+    if not is_trusted:
+        api.add_middleware(Access, served=app, is_local=is_local)
     api.add_middleware(LastResort)
     api.add_middleware(Counting, traffic=plane.traffic)
     return api

@@ -36,6 +36,7 @@ async def readyz(plane: Wired) -> Ready | Response:
     found = await system.readiness(plane.vigils)
     if found.is_ready:
         return Ready(status="ready", store=found.store, engines=found.engines)
-    trouble = f"The database: {found.store}." if found.store != "ok" else f"Engines: {found.engines}."
+    trouble = f"The database: {found.store}" if found.store != "ok" else f"Engines: {found.engines}"
+    trouble = trouble.rstrip(".") + "."
     remedy = "`tarantella doctor` tells more; engines that stand still are restarted by themselves."
     return Problem(503, "not_ready", trouble, remedy=remedy, store=found.store, engines=found.engines)

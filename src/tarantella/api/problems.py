@@ -38,6 +38,8 @@ TITLES: Mapping[str, str] = {
     "broken_json": "The body is not JSON",
     "unauthorized": "A token is needed",
     "forbidden": "This is not allowed",
+    "host_not_allowed": "The server does not answer to this name",
+    "origin_not_allowed": "Another web site may not do this",
     "not_found": "There is no such thing",
     "method_not_allowed": "This can't be done here",
     "conflict": "The state does not allow it now",

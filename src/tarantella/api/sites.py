@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query
+from fastapi import APIRouter, Path, Query, Request, Response
 
-from tarantella.api import cursors
+from tarantella.api import cursors, listing
+from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
 from tarantella.api.plane import Wired
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
-from tarantella.api.views.sites import PolicyChange, SiteList, SiteView
+from tarantella.api.views.sites import PolicyChange, SiteView
 from tarantella.services import sites
 
 router = APIRouter(prefix="/sites", tags=["sites"], route_class=StrictRoute)
@@ -20,21 +21,24 @@ Host = Annotated[
 ]
 
 
-@router.get("", response_model=SiteList, summary="All hosts", responses=problems(422, 503))
+@router.get("", summary="List hosts", responses={**LIST, **problems(422, 503)})
 async def listed(
     plane: Wired,
-    limit: Annotated[int, Query(ge=1, le=1_000, description="So many at most.")] = 50,
-    cursor: Annotated[str | None, Query(max_length=400, description="`next_cursor` of the answer before.")] = None,
+    request: Request,
+    response: Response,
     breaker_open: Annotated[bool, Query(description="Only those whose breaker is not closed.")] = False,
     paused: Annotated[bool, Query(description="Only those that are paused by their policy.")] = False,
-) -> SiteList:
+    limit: Limit = 50,
+    cursor: Cursor = None,
+) -> list[SiteView]:
     """Hosts that runs have been at, and those that somebody has given a policy, by name."""
-    what = f"sites {breaker_open} {paused}"
-    after = cursors.read(what, cursor, str)[0] if cursor else ""
+    name = listing.name("sites", breaker_open=breaker_open, paused=paused)
+    after = cursors.read(name, cursor, str)[0] if cursor is not None else ""
     found = await sites.listed(plane.app, after=after, limit=limit + 1, breaker_open=breaker_open, paused=paused)
-    more = cursors.written(what, found[limit - 1].host) if len(found) > limit else None
+    page, more = cut(found, limit)
+    lead_on(request, response, cursors.written(name, page[-1].host) if more else None)
     now = plane.app.now()
-    return SiteList(sites=[SiteView.of(site, now) for site in found[:limit]], next_cursor=more)
+    return [SiteView.of(site, now) for site in page]
 
 
 @router.get("/{host}", response_model=SiteView, summary="One host", responses=problems(404, 422, 503))

@@ -33,6 +33,11 @@ FILES: Mapping[str, str] = {
     "scrape": "scrape",
     "demo": "demo",
     "serve": "serve",
+    "jobs": "jobs",
+    "tasks": "tasks",
+    "sites": "sites",
+    "system": "system",
+    "tokens": "tokens",
     "runs": "steering",  # which adds its commands to those of runs.py
     "export": "export",
     "cache": "cache",

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
-import socket
 import time
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +13,8 @@ from tarantella.cli.command import Command
 from tarantella.cli.options import RUNNING, AsJson, DatabaseUrl, DataDir, LogFile, Verbose
 
 if TYPE_CHECKING:
+    import socket
+
     from tarantella.cli.signals import Signals
     from tarantella.cli.terminal import Terminal
     from tarantella.services.app import App
@@ -100,15 +100,23 @@ def serve(
 
 def _hold_the_seat(signals: Signals, terminal: Terminal, settings: Settings, *, verbose: int, as_json: bool) -> int:
     from tarantella.bootstrap import open_app
-    from tarantella.cli.listening import listening
+    from tarantella.cli.listening import is_loopback, listening
     from tarantella.cli.opening import run_async
+    from tarantella.domain.errors import InvalidInput
     from tarantella.services.seat import Seat
+    from tarantella.services.tokens import there_are_any
 
     seat = Seat(settings.data_dir)
     try:
         with listening(settings.host, settings.port) as sockets:
             app_ = open_app(settings)
             try:
+                if not is_loopback(settings.host) and not run_async(there_are_any(app_)):
+                    raise InvalidInput(
+                        f"Everybody who reaches {settings.host} could use this server.",
+                        field="host",
+                        remedy="Make a token first, with `tarantella tokens create`; or listen at 127.0.0.1.",
+                    )
                 return run_async(_serve(app_, seat, sockets, signals, terminal, verbose=verbose, as_json=as_json))
             finally:
                 app_.close()
@@ -126,10 +134,12 @@ async def _serve(
     verbose: int,
     as_json: bool,
 ) -> int:
+    import asyncio
+
     from tarantella import __version__
     from tarantella.api.app import make_api
     from tarantella.api.server import make_server
-    from tarantella.cli.listening import endpoints, url_of
+    from tarantella.cli.listening import endpoints, is_loopback, url_of
     from tarantella.services.seat import ServerInfo
     from tarantella.services.supervisor import Supervisor
 
@@ -137,7 +147,7 @@ async def _serve(
     url = url_of(settings.host, sockets[0].getsockname()[1])
     seat.announce(ServerInfo(url, endpoints(sockets), os.getpid(), time.time(), __version__))
     supervisor = Supervisor(app_, settings.engines, verbose=verbose)
-    server = make_server(make_api(app_, supervisor=supervisor))
+    server = make_server(make_api(app_, supervisor=supervisor, is_local=is_loopback(settings.host)))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals.on_second(supervisor.kill)

@@ -38,7 +38,7 @@ class Seat:
     def __init__(self, data_dir: Path) -> None:
         self._data_dir = data_dir
         try:
-            data_dir.mkdir(parents=True, exist_ok=True)
+            data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
             # Python opens files close-on-exec: no engine keeps the lock when we are gone.
             self._lock = os.open(data_dir / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         except OSError as error:

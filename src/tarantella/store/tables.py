@@ -302,6 +302,17 @@ sites = Table(
     _index_where("paused = 1", "sites_paused", "host"),
 )
 
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("name", Text),
+    Column("scope", _word(8), nullable=False),
+    Column("digest", _word(64), nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("revoked_at", Double),
+)
+
 counters = Table(
     "counters",
     metadata,

@@ -37,6 +37,12 @@ def client(app: App) -> Iterator[Talker]:
 
 
 @pytest.fixture
+def http(client: Talker) -> TestClient:
+    """The same client, for whoever looks at answers themselves."""
+    return client.http
+
+
+@pytest.fixture
 def engine(app: App) -> Iterator[None]:
     """An engine that serves all runs, as `serve` has them in processes of their own."""
     with working(app):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated, Any, overload
@@ -9,6 +10,7 @@ from typing import Annotated, Any, overload
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 
 from tarantella.domain.run import Priority
+from tarantella.domain.url import redact
 
 EXAMPLE_ID = "0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10"
 LONGEST_ADDRESS = 8_192
@@ -69,3 +71,13 @@ class Eta(BaseModel):
     @classmethod
     def of(cls, eta: tuple[float, float] | None) -> Eta | None:
         return None if eta is None else cls(low=round(eta[0], 1), high=round(eta[1], 1))
+
+
+def shown_job(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    """A job as it may be seen: its addresses can have secrets in them."""
+    shown = dict(snapshot)
+    if shown.get("target_url"):
+        shown["target_url"] = redact(shown["target_url"])
+    if shown.get("sitemaps"):
+        shown["sitemaps"] = [redact(address) for address in shown["sitemaps"]]
+    return shown

@@ -17,6 +17,7 @@ from tarantella.api.views.common import (
     Told,
     Whole,
     moment,
+    shown_job,
 )
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, JobField, Wish
 from tarantella.services.jobs import JobDraft, snapshot_of
@@ -249,7 +250,7 @@ class JobView(Told):
     def of(cls, job: Job) -> Self:
         secrets = job.secrets or {}
         return cls(
-            **snapshot_of(job),
+            **shown_job(snapshot_of(job)),
             status=job.status,
             warnings=list(job.warnings),
             headers=dict.fromkeys(secrets["headers"], "***") if secrets.get("headers") else None,

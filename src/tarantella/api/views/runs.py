@@ -8,7 +8,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tarantella.api.views.common import EXAMPLE_ID, Eta, PriorityName, Said, Told, moment
+from tarantella.api.views.common import EXAMPLE_ID, Eta, PriorityName, Said, Told, moment, shown_job
 from tarantella.domain.failure import Failure
 from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
@@ -146,7 +146,7 @@ class RunView(Told):
             records=run.records,
             requests=run.requests,
             bytes=run.bytes,
-            job=run.snapshot,
+            job=shown_job(run.snapshot) if run.snapshot is not None else None,
         )
 
 

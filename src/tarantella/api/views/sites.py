@@ -141,12 +141,5 @@ class SiteView(Told):
         )
 
 
-class SiteList(Told):
-    """A page of hosts."""
-
-    sites: list[SiteView]
-    next_cursor: str | None = Field(description="Where the list goes on; null at its end.")
-
-
 def _later(at: float, now: float) -> Any:
     return moment(at) if at > now else None

@@ -256,6 +256,16 @@ CREATE INDEX stands_of_lane ON stands (lane, run_id);
 
 CREATE INDEX stands_ready ON stands (ready_at);
 
+CREATE TABLE tokens (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	name TEXT,
+	scope VARCHAR(8) COLLATE "C" NOT NULL,
+	digest VARCHAR(64) COLLATE "C" NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	revoked_at DOUBLE PRECISION,
+	PRIMARY KEY (id)
+);
+
 CREATE TABLE workers (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	serves VARCHAR(36) COLLATE "C",

@@ -258,6 +258,16 @@ CREATE INDEX stands_of_lane ON stands (lane, run_id);
 
 CREATE INDEX stands_ready ON stands (ready_at);
 
+CREATE TABLE tokens (
+	id VARCHAR(36) NOT NULL,
+	name TEXT,
+	scope VARCHAR(8) NOT NULL,
+	digest VARCHAR(64) NOT NULL,
+	created_at DOUBLE NOT NULL,
+	revoked_at DOUBLE,
+	PRIMARY KEY (id)
+);
+
 CREATE TABLE workers (
 	id VARCHAR(36) NOT NULL,
 	serves VARCHAR(36),
