@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import docs, health, jobs, metrics, problems, runs, scraping, sites, streams, system
+from tarantella.api import docs, health, jobs, metrics, openapi, problems, runs, scraping, sites, streams, system
 from tarantella.api.access import Access
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
@@ -23,7 +23,6 @@ from tarantella.services.progress import Speedometers
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 
-DESCRIPTION = "Submit, watch, steer and collect. `/scraping` is for one address and its links; `/jobs` for what is run again and again."
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
 ROUTERS = (
     scraping.router,
@@ -66,7 +65,6 @@ def make_api(
     api = FastAPI(
         title="Tarantella",
         version=__version__,
-        description=DESCRIPTION,
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
@@ -74,7 +72,8 @@ def make_api(
         telemetry={"tracing": False, "metrics": False, "logs": False, "operation_spans": False},
     )
     api.state.plane = plane
-    problems.handle(api)
+    problems.handle(api, ROUTERS)
+    openapi.describe(api)
     for router in ROUTERS:
         api.include_router(router)
     # The last one added is the first to see a request.

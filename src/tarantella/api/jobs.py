@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from tarantella.api import cursors
 from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
 from tarantella.api.once import IdempotencyKey, response
-from tarantella.api.plane import Wired, checked_id
+from tarantella.api.plane import JobId, Wired, checked_id
 from tarantella.api.runs import listed, views
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.jobs import JobCreate, JobPatch, JobView
@@ -55,20 +55,20 @@ async def list_jobs(
 
 
 @router.get("/{job_id}", summary="Look at a job", responses=problems(404, 503))
-async def get_job(job_id: str, plane: Wired) -> JobView:
+async def get_job(job_id: JobId, plane: Wired) -> JobView:
     """A job as its next run would be made."""
     return JobView.of(await jobs.get(plane.app, checked_id(job_id, "job")))
 
 
 @router.patch("/{job_id}", summary="Change a job", responses=_WRITE)
-async def change(job_id: str, body: JobPatch, plane: Wired) -> JobView:
+async def change(job_id: JobId, body: JobPatch, plane: Wired) -> JobView:
     """Change some of a job, which gets a new version. Runs keep the version that they were made of."""
     job = await jobs.changed(plane.app, plane.prober, checked_id(job_id, "job"), body.changes())
     return JobView.of(job)
 
 
 @router.delete("/{job_id}", status_code=204, summary="Delete a job", responses=problems(404, 409, 503))
-async def delete(job_id: str, plane: Wired) -> None:
+async def delete(job_id: JobId, plane: Wired) -> None:
     """Delete a job, its runs, and all that they collected. Refused while one of them is not over: cancel it first."""
     await jobs.delete(plane.app, checked_id(job_id, "job"))
     plane.bell.ring()
@@ -76,7 +76,7 @@ async def delete(job_id: str, plane: Wired) -> None:
 
 @router.post("/{job_id}/runs", status_code=201, response_model=RunView, summary="Run a job", responses=_WRITE)
 async def create_run(
-    job_id: str,
+    job_id: JobId,
     once: IdempotencyKey,
     plane: Wired,
     body: Annotated[RunCreate | None, Body(description="All of it can be left out.")] = None,
@@ -95,7 +95,7 @@ async def create_run(
 
 @router.get("/{job_id}/runs", summary="List the runs of a job", responses={**LIST, **problems(404, 422, 503)})
 async def list_job_runs(
-    job_id: str,
+    job_id: JobId,
     plane: Wired,
     request: Request,
     response: Response,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends, Path, Request
 
 from tarantella.api.traffic import Traffic
+from tarantella.api.views.common import EXAMPLE_ID
 from tarantella.domain.errors import NotFound
 from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
@@ -53,6 +54,15 @@ async def _plane(request: Request) -> Plane:
 
 
 Wired = Annotated[Plane, Depends(_plane)]
+
+
+def _id(what: str) -> Any:
+    return Path(description=f"The id of the {what}.", examples=[EXAMPLE_ID])
+
+
+RunId = Annotated[str, _id("run")]
+TaskId = Annotated[str, _id("task")]
+JobId = Annotated[str, _id("job")]
 
 
 def checked_id(text: str, what: str) -> str:

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
-from fastapi import FastAPI, Request
+from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
+from starlette.routing import Match, Route
 
 from tarantella.domain.errors import (
     Conflict,
@@ -150,7 +151,7 @@ def _remedy(kind: str, field: str) -> str:
     return "Choose a value as /docs describes it."
 
 
-def handle(api: FastAPI) -> None:
+def handle(api: FastAPI, routers: Sequence[APIRouter]) -> None:
     """Answer every error with a problem."""
 
     async def ours(_: Request, error: Exception) -> Response:
@@ -161,10 +162,20 @@ def handle(api: FastAPI) -> None:
         assert isinstance(error, RequestValidationError)
         return of_validation(error.errors())
 
-    async def refused(_: Request, error: Exception) -> Response:
+    async def refused(request: Request, error: Exception) -> Response:
         assert isinstance(error, HTTPException)
-        return of_status(error.status_code, None, error.headers)
+        headers = error.headers
+        if error.status_code == 405:
+            headers = {**(headers or {}), "Allow": ", ".join(sorted(_methods(routers, request)))}
+        return of_status(error.status_code, None, headers)
 
     api.add_exception_handler(TarantellaError, ours)
     api.add_exception_handler(RequestValidationError, invalid)
     api.add_exception_handler(HTTPException, refused)
+
+
+def _methods(routers: Sequence[APIRouter], request: Request) -> set[str]:
+    """Everything that can be done at an address: one route after the other may be there for it."""
+    routes = [route for router in routers for route in router.routes if isinstance(route, Route)]
+    place = next((route.path for route in routes if route.matches(request.scope)[0] is not Match.NONE), None)
+    return {method for route in routes if route.path == place for method in route.methods or ()}

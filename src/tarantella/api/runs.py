@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from tarantella.api import cursors, listing
 from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
-from tarantella.api.plane import Plane, Wired, checked_id
+from tarantella.api.plane import Plane, RunId, Wired, checked_id
 from tarantella.api.streaming import Streamed
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.common import LONGEST_ADDRESS
@@ -84,20 +84,20 @@ async def list_runs(
 
 
 @router.get("/{run_id}", summary="Look at a run", responses=_GET)
-async def get_run(run_id: str, plane: Wired) -> RunView:
+async def get_run(run_id: RunId, plane: Wired) -> RunView:
     """A run as it is now, with the job as it was when the run was made."""
     return await shown(plane, checked_id(run_id, "run"))
 
 
 @router.get("/{run_id}/progress", summary="How far a run is", responses=_GET)
-async def get_progress(run_id: str, plane: Wired) -> ProgressView:
+async def get_progress(run_id: RunId, plane: Wired) -> ProgressView:
     """Counts, pace and time to the end."""
     return ProgressView.of(await plane.speedometers.look(plane.app, checked_id(run_id, "run")))
 
 
 @router.get("/{run_id}/events", summary="The history of a run", responses={**LIST, **_GET})
 async def list_events(
-    run_id: str,
+    run_id: RunId,
     plane: Wired,
     request: Request,
     response: Response,
@@ -122,7 +122,7 @@ async def list_events(
     response_model=list[dict[str, object]],
 )
 async def list_records(
-    run_id: str,
+    run_id: RunId,
     plane: Wired,
     request: Request,
     limit: Limit = 100,
@@ -144,7 +144,7 @@ async def list_records(
 
 @router.get("/{run_id}/pages", summary="The pages of a run", responses={**LIST, **_GET})
 async def list_pages(
-    run_id: str,
+    run_id: RunId,
     plane: Wired,
     request: Request,
     response: Response,
@@ -170,7 +170,7 @@ async def list_pages(
 
 @router.get("/{run_id}/explain", summary="The story of a page", responses=_GET)
 async def explain(
-    run_id: str,
+    run_id: RunId,
     plane: Wired,
     url: Annotated[str, Query(min_length=1, max_length=LONGEST_ADDRESS, description="The address of the page.")],
 ) -> Explanation:
@@ -192,7 +192,7 @@ async def explain(
     },
 )
 async def export(
-    run_id: str,
+    run_id: RunId,
     plane: Wired,
     format: Annotated[  # noqa: A002 - the name is the clients'
         Literal["json", "jsonl", "csv", "db"] | None,
@@ -208,7 +208,7 @@ async def export(
 
 
 @router.post("/{run_id}/pause", summary="Pause a run", responses=_STEER)
-async def pause(run_id: str, plane: Wired) -> RunView:
+async def pause(run_id: RunId, plane: Wired) -> RunView:
     """Nothing new is started from now on; the run is `paused` when nothing of it is in flight any more."""
     run = checked_id(run_id, "run")
     await use_cases.pause(plane.app, run)
@@ -217,7 +217,7 @@ async def pause(run_id: str, plane: Wired) -> RunView:
 
 
 @router.post("/{run_id}/resume", summary="Resume a run", responses=_STEER)
-async def resume(run_id: str, plane: Wired) -> RunView:
+async def resume(run_id: RunId, plane: Wired) -> RunView:
     """Let a paused or interrupted run go on; its deadline moves by as long as it was paused."""
     run = checked_id(run_id, "run")
     await use_cases.resume(plane.app, run, None)
@@ -226,7 +226,7 @@ async def resume(run_id: str, plane: Wired) -> RunView:
 
 
 @router.post("/{run_id}/cancel", summary="Cancel a run", responses=_STEER)
-async def cancel(run_id: str, plane: Wired) -> RunView:
+async def cancel(run_id: RunId, plane: Wired) -> RunView:
     """End a run; what it has collected is kept. Cancelling twice is cancelling once."""
     run = checked_id(run_id, "run")
     await use_cases.cancel(plane.app, run)
@@ -235,7 +235,7 @@ async def cancel(run_id: str, plane: Wired) -> RunView:
 
 
 @router.post("/{run_id}/retry-failed", summary="Try failed pages again", responses=_STEER)
-async def retry_failed(run_id: str, plane: Wired) -> Retried:
+async def retry_failed(run_id: RunId, plane: Wired) -> Retried:
     """Queue a run that is over once more, for the pages that failed or were left; what is done stays done."""
     run = checked_id(run_id, "run")
     pages = await use_cases.retry_failed(plane.app, run, None)

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Request, Response
 from tarantella.api import cursors, listing
 from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
 from tarantella.api.once import IdempotencyKey, response
-from tarantella.api.plane import Wired, checked_id
+from tarantella.api.plane import TaskId, Wired, checked_id
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
 from tarantella.api.views.scraping import (
@@ -58,7 +58,7 @@ async def submit(body: AsyncScrapeRequest, once: IdempotencyKey, plane: Wired) -
     summary="How far a task is",
     responses=problems(404, 503),
 )
-async def status(task_id: str, plane: Wired) -> TaskStatusView:
+async def status(task_id: TaskId, plane: Wired) -> TaskStatusView:
     """Counts, pace and time to the end. The counts always add up: total = completed + failed + skipped + pending."""
     progress = await plane.speedometers.look(plane.app, checked_id(task_id, "task"))
     return TaskStatusView.of(progress)
@@ -71,7 +71,7 @@ async def status(task_id: str, plane: Wired) -> TaskStatusView:
     response_model_exclude_unset=True,
 )
 async def results(
-    task_id: str,
+    task_id: TaskId,
     plane: Wired,
     include_errors: Annotated[bool, Query(description="Whether to list the pages that failed.")] = False,
     limit: Annotated[int, Query(ge=1, le=5_000, description="Results in one answer at most.")] = 1_000,
@@ -90,7 +90,7 @@ async def results(
 
 
 @router.delete("/tasks/{task_id}", summary="Cancel a task", responses=problems(404, 409, 503))
-async def cancel(task_id: str, plane: Wired) -> TaskCancelled:
+async def cancel(task_id: TaskId, plane: Wired) -> TaskCancelled:
     """End a task; what it has collected is kept. Cancelling twice is cancelling once."""
     task = checked_id(task_id, "task")
     status = TaskStatus.of(await runs.cancel(plane.app, task))

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
 
-LARGEST_HEAD = 64 * 1024
+LARGEST_HEAD = 128 * 1024
 GRACE_SECONDS = 2  # for answers that are under way when the server stops
 
 
@@ -72,4 +72,4 @@ class Protocol(HttpToolsProtocol):
     def _count(self, size: int) -> None:
         self._head += size
         if self._head > LARGEST_HEAD:
-            self.transport.abort()
+            raise ValueError("The head of the request is too large.")  # which is answered with a 400

@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import orjson
 from fastapi import APIRouter, Header, Response
 
-from tarantella.api.plane import Wired, checked_id
+from tarantella.api.plane import RunId, Wired, checked_id
 from tarantella.api.streaming import Streamed
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
@@ -34,7 +34,16 @@ _STREAM: dict[int | str, dict[str, Any]] = {
         "description": "Messages as they happen; the last one is `end`.",
         "content": {
             MEDIA_TYPE: {
-                "schema": {"type": "string"},
+                "schema": {
+                    "type": "object",
+                    "description": "One message. `data` is JSON: an event, a list of events, the progress, or how it ended.",
+                    "properties": {
+                        "id": {"type": "string", "description": "The number of the event."},
+                        "event": {"enum": ["message", "batch", "progress", "end"]},
+                        "data": {"type": "string", "contentMediaType": "application/json"},
+                        "retry": {"type": "integer"},
+                    },
+                },
                 "example": 'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n'
                 'event: end\ndata: {"status":"completed"}\n\n',
             }
@@ -162,7 +171,7 @@ class ProgressStream(_Stream):
 
 
 @router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=_STREAM)
-async def stream_events(run_id: str, plane: Wired, last_event_id: LastEventId = None) -> Response:
+async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId = None) -> Response:
     """Server-sent events: one message for each event, with its number as `id`, and `end` after the last.
 
     Who was cut off sends `Last-Event-ID` and misses nothing. At most ten messages come in a second: where more has
@@ -178,7 +187,7 @@ async def stream_events(run_id: str, plane: Wired, last_event_id: LastEventId = 
 @router.get(
     "/{run_id}/progress/stream", summary="Watch the progress of a run", response_class=Response, responses=_STREAM
 )
-async def stream_progress(run_id: str, plane: Wired) -> Response:
+async def stream_progress(run_id: RunId, plane: Wired) -> Response:
     """Server-sent events: a message `progress` whenever something has changed, a few times in a second at most, then `end`."""
     plane.broadcasts.check_room()
     look = await plane.broadcasts.look(checked_id(run_id, "run"))

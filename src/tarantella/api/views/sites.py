@@ -7,22 +7,22 @@ from typing import Annotated, Any, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tarantella.api.views.common import Said, Told, moment
+from tarantella.api.views.common import Flag, Number, Said, Told, Whole, moment
 from tarantella.services import sites
 from tarantella.services.sites import Site
 
 PerHost = Annotated[
-    int | None, Field(ge=1, le=1_000, description="Requests in flight at most; null leaves it to the runs.")
+    Whole | None, Field(ge=1, le=1_000, description="Requests in flight at most; null leaves it to the runs.")
 ]
 Delay = Annotated[
-    float | None,
+    Number | None,
     Field(ge=0, le=3_600, description="Seconds between two requests at least; null leaves it to the runs."),
 ]
 MaxRate = Annotated[
-    float | None, Field(ge=0.001, le=1_000, description="Requests a second at most; null leaves it to the runs.")
+    Number | None, Field(ge=0.001, le=1_000, description="Requests a second at most; null leaves it to the runs.")
 ]
-ObeyRobots = Annotated[bool, Field(description="Whether robots.txt is obeyed here even by runs that don't otherwise.")]
-Paused = Annotated[bool, Field(description="Whether nothing is asked of it; its pages wait.")]
+ObeyRobots = Annotated[Flag, Field(description="Whether robots.txt is obeyed here even by runs that don't otherwise.")]
+Paused = Annotated[Flag, Field(description="Whether nothing is asked of it; its pages wait.")]
 
 
 class PolicyView(Told):
