@@ -166,6 +166,7 @@ def test_slices_find_what_the_whole_finds() -> None:
     assert sliced == found(links(), hrefs)
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_on_a_site_without_end() -> None:
     filter_ = LinkFilter(scope(ScopeKind.ANY), None, remembered=1_000, remembered_bytes=1_000_000)
     for number in range(300):
