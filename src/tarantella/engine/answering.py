@@ -82,7 +82,7 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
             "depth": page.depth,
             "status": visit.status,
             "content_type": visit.content_type,
-            "fetched_at": _moment(tried.started_at),
+            "fetched_at": _moment(int(tried.started_at * 1000)),
             "elapsed_ms": tried.elapsed_ms,
             "bytes": visit.size,
             "from_cache": visit.from_cache,
@@ -91,13 +91,9 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
     ).decode()
 
 
-def _moment(at: float) -> str:
-    return f"{_second(int(at))}.{int(at % 1 * 1000):03d}+00:00"
-
-
 @lru_cache(maxsize=64)
-def _second(at: int) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+def _moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:

@@ -22,6 +22,7 @@ __all__ = ["Extracted", "ExtractionFailed", "NotADocument", "Wants", "extract"]
 MAX_TITLE = 1_000
 MAX_DESCRIPTION = 5_000
 MAX_LANGUAGE = 35
+_HREFS = turbohtml.XPath("//a/@href | //area/@href", smart_strings=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +184,8 @@ def _with_fields(
 
 def _hrefs(html: turbohtml.Document) -> dict[str, None]:
     """Every address a reader could click on, in order, once."""
-    found = cast("list[str]", html.xpath("//a/@href"))
-    if html.find("area") is not None:
-        found += cast("list[str]", html.xpath("//area/@href"))
-    return dict.fromkeys(found)
+    # It selects attributes, and those are strings.
+    return dict.fromkeys(cast("list[str]", _HREFS(html)))
 
 
 def _refresh(html: turbohtml.Document, page_url: str) -> tuple[float, str] | None:
