@@ -60,8 +60,8 @@ def test_what_is_in_a_template_is_not_part_of_the_page() -> None:
 
 
 def test_what_is_for_readers_without_scripts_is_for_us() -> None:
-    page = "<head><title>T</title><noscript><meta http-equiv=refresh content='0; url=/plain'></noscript></head>"
-    assert read(page, url="http://site.test/").meta_refresh == (0.0, "http://site.test/plain")
+    page = "<head><title>T</title><noscript><meta name=description content=Plain></noscript></head>"
+    assert read(page).data["description"] == "Plain"
 
 
 def test_base_is_as_written_and_the_canonical_address_absolute() -> None:
