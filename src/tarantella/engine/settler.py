@@ -69,7 +69,9 @@ class Settler:
     @property
     def is_full(self) -> bool:
         """Whether no more pages should be started until some are settled."""
-        return self._weight > MAX_WAITING_BYTES or self.trouble is not None
+        if self._settling_since is None or self._weight > MAX_WAITING_BYTES:
+            return self._weight > MAX_WAITING_BYTES or self._refusal is not None
+        return self.trouble is not None
 
     @property
     def trouble(self) -> str | None:
@@ -79,13 +81,15 @@ class Settler:
         return SILENT if self._clock.monotonic() - self._settling_since > LONGEST_SETTLE else None
 
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
+        if not self._waiting:
+            self._idle.clear()
+            self._wake.set()
         weight = outcome.weight
         self._waiting.append(outcome)
         self._weights.append(weight)
         self._weight += weight
-        self._durable = self._durable or durable
-        self._idle.clear()
-        self._wake.set()
+        if durable:
+            self._durable = True
 
     def poke(self) -> None:
         """A lane has news without a page."""

@@ -71,7 +71,7 @@ class Worker:
         self._settler = Settler(
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
-        self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial)
+        self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots)
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
@@ -84,8 +84,8 @@ class Worker:
         """Exist: from here on this process can own lanes and keep runs."""
         self._lifeline = Lifeline(self._settings.folder, self.id)
         info = workers.WorkerInfo(self.id, self._settings.only_run, self._host, os.getpid(), __version__)
-        self._beat_began, now = self._clock.monotonic(), self._clock.wall()
-        self._ahead = now - self._beat_began
+        began, now = self._clock.monotonic(), self._clock.wall()
+        self._ahead = now - began
 
         def register(tx: Tx) -> float:
             jump = times.follow_clock(tx, self._host, now)
@@ -94,6 +94,7 @@ class Worker:
 
         if jump := await self._database.write(register, name="register"):
             _say_clock_was_set(jump)
+        self._lives(began)
         self._hints.listen(self._wake.set)
         await self._reaper.run_once()
 
@@ -174,9 +175,14 @@ class Worker:
         if not alive:
             raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
         self._follow_clock(now - began)
-        self._beat_began = began
+        self._lives(began)
         self._tenure.adopt(owned)
         self._tenure.disown(owned)
+
+    def _lives(self, since: float) -> None:
+        """A beat that began then is confirmed: for some time nobody can take our lanes, and we may dial."""
+        self._beat_began = since
+        self._drain.dials_until = since + self._settings.timing.dials_nothing_after
 
     def _follow_clock(self, ahead: float) -> None:
         """The wall clock is so much ahead of the monotonic one: if that is news, our own times go with it."""
@@ -185,9 +191,6 @@ class Worker:
             _say_clock_was_set(jump)
             for lane in self._held.lanes.values():
                 lane.follow_clock()
-
-    def _may_dial(self) -> bool:
-        return self._clock.monotonic() - self._beat_began < self._settings.timing.dials_nothing_after
 
     async def _tick(self) -> None:
         """Once a second, and when woken: see what is wanted, take, close, start, release."""
