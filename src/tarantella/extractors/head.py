@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
 
 from turbohtml import Document, Element, Namespace, Node
@@ -13,10 +12,10 @@ _ELSEWHERE = "title, base, link, meta"
 _HTML = Namespace.HTML
 
 
-@dataclass(slots=True)
 class Head:
     """The first of each, as written; where title or description is missing, the one made for sharing."""
 
+    # No dataclass: most of these stay as they are, and one is made for every page.
     title: str | None = None
     description: str | None = None
     language: str | None = None

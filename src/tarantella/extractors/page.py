@@ -74,31 +74,26 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     html = charset.parse_html(document.body, document.charset)
     head = Head.of(html)
     hrefs = _hrefs(html)
-
-    def base_url() -> str:
-        return html.base_url(page_url) if page_url else ""
-
-    record = _basic(
-        wants,
-        title=head.title,
-        description=head.description,
-        language=head.language,
-        text=main_text(html) if wants.text != "none" else None,
-        links=len(hrefs),
-    )
+    text = main_text(html) if wants.text != "none" else None
+    record = _basic(wants, head.title, head.description, head.language, text, len(hrefs))
     refresh = _refresh(html, page_url) if head.refreshes else None
     if refresh is not None:
         # It leads on by itself, which for us is a link like any other.
         hrefs[refresh[1]] = None
+    canonical = head.canonical
+    if wants.fields or canonical:
+        base_url = html.base_url(page_url) if page_url else ""
+        record = _with_fields(record, wants, html, base_url)
+        canonical = fields.absolute(base_url, canonical) if canonical else None
     return Extracted(
-        data=_with_fields(record, wants, html, base_url),
-        hrefs=hrefs if wants.links and not head.nofollow else (),
-        base=head.base,
-        canonical=fields.absolute(base_url(), head.canonical) if head.canonical else None,
-        meta_refresh=refresh,
-        noindex=head.noindex,
-        cut=document.cut,
-        challenge=find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
+        record,
+        hrefs if wants.links and not head.nofollow else (),
+        head.base,
+        canonical,
+        refresh,
+        head.noindex,
+        document.cut,
+        find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
     )
 
 
@@ -118,7 +113,7 @@ def _read_xml(document: Document, wants: Wants, page_url: str) -> Extracted:
         text=" ".join(xml.text.split()) if wants.text != "none" else None,
         links=len(hrefs),
     )
-    record = _with_fields(record, wants, xml, lambda: page_url)
+    record = _with_fields(record, wants, xml, page_url)
     return Extracted(record, hrefs if wants.links else (), cut=document.cut)
 
 
@@ -149,7 +144,6 @@ _READERS: Mapping[Kind, Callable[[Document, Wants, str], Extracted]] = {
 
 def _basic(
     wants: Wants,
-    *,
     title: str | None = None,
     description: str | None = None,
     language: str | None = None,
@@ -173,7 +167,7 @@ def _with_fields(
     record: dict[str, Any],
     wants: Wants,
     tree: turbohtml.Document | None = None,
-    base_url: Callable[[], str] = str,
+    base_url: str = "",
 ) -> dict[str, Any]:
     if wants.fields:
         record["fields"] = {
