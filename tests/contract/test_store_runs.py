@@ -342,6 +342,14 @@ def test_nothing_can_be_asked_of_a_run_that_is_being_cancelled(world: World) -> 
         world.write(runs.delete_some, run_id=run)
 
 
+def test_who_wants_to_retry_a_run_that_only_waits_is_told_how_it_goes_on(world: World) -> None:
+    run = world.submit("")
+    world.pause(run)
+    with pytest.raises(Conflict, match="still paused") as told:
+        world.retry_failed(run)
+    assert f"tarantella runs resume {run}" in (told.value.remedy or "")
+
+
 def test_closing_goes_a_thousand_pages_at_a_time_and_can_keep_to_one_lane(world: World) -> None:
     run = world.create(*(f"{number}" for number in range(1_500)))
     there = [link(f"{number}", "b.example") for number in range(10)]

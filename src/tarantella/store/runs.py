@@ -298,7 +298,11 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     _check_keeper(tx, keeper)
     run = _whole(tx, run_id)
     if not run.is_over:
-        raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
+        goes_on = f"`tarantella runs resume {run_id}` goes on with it."
+        waits = run.status is RunStatus.PAUSED or run.wanted is Wanted.PAUSE
+        raise Conflict(
+            f"The run is still {run.status}.", remedy=goes_on if waits else "Wait until it ends, or cancel it."
+        )
     again = tx.array(
         ["id", "lane", "state"],
         "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
