@@ -83,6 +83,17 @@ class Worker:
     async def start(self) -> None:
         """Exist: from here on this process can own lanes and keep runs."""
         self._lifeline = Lifeline(self._settings.folder, self.id)
+        try:
+            await self._register()
+            self._hints.listen(self._wake.set)
+            await self._reaper.run_once()
+        except BaseException:
+            # Whether or not the store knows of us: others see that we are gone.
+            self._hints.close()
+            self._lifeline.let_go()
+            raise
+
+    async def _register(self) -> None:
         info = workers.WorkerInfo(self.id, self._settings.only_run, self._host, os.getpid(), __version__)
         began, now = self._clock.monotonic(), self._clock.wall()
         self._ahead = now - began
@@ -95,8 +106,6 @@ class Worker:
         if jump := await self._database.write(register, name="register"):
             _say_clock_was_set(jump)
         self._lives(began)
-        self._hints.listen(self._wake.set)
-        await self._reaper.run_once()
 
     async def run(self) -> None:
         """Work until told to stop, then let go of everything. `start` comes first."""
