@@ -25,4 +25,4 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return False
-    return all([mallopt(name, value) for name, value in _SETTINGS])
+    return all(mallopt(name, value) for name, value in _SETTINGS)
