@@ -15,6 +15,8 @@ from typing import TypeVar
 import pytest
 
 from tarantella.domain.errors import Conflict, NotFound, StoreBroken, StoreBusy, StoreError
+from tarantella.engine.duties import Duties
+from tarantella.engine.lane import Clock
 from tarantella.engine.lifeline import lifeline_path
 from tarantella.services import runs
 from tarantella.services.app import App
@@ -320,3 +322,20 @@ class UnreadableDatabase(Database):
 def test_a_crawl_goes_on_while_nothing_can_be_read(data_dir: Path, site: SiteProcess) -> None:
     assert is_complete(scraped(data_dir, site, UnreadableDatabase))
     check(data_dir, at_rest=True)
+
+
+def test_a_log_that_cant_be_put_away_now_ends_nothing(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse() -> None:
+        raise StoreBroken("There is no room left.")
+
+    async def after_a_commit() -> None:
+        app = quick_app(data_dir)
+        try:
+            monkeypatch.setattr(app.database, "checkpoint", refuse)
+            duties = Duties(app.database, "me", max_running=1, clock=Clock())
+            duties.ours = True
+            await duties.after_commit()
+        finally:
+            app.close()
+
+    asyncio.run(after_a_commit())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 
+from tarantella.domain.errors import StoreError
 from tarantella.engine.lane import Clock
 from tarantella.store import admission, duties, runs, workers
 from tarantella.store.database import Database
@@ -38,7 +40,9 @@ class Duties:
     async def after_commit(self) -> None:
         """Put the database's log away when it has grown: right after a commit of ours, and only here."""
         if self.ours:
-            await self._database.checkpoint()
+            # What can't be put away now stays in the log until after another commit.
+            with suppress(StoreError):
+                await self._database.checkpoint()
 
     def _half_runs(self, tx: Tx) -> list[str]:
         now = self._clock.wall()

@@ -153,13 +153,17 @@ class Settler:
             try:
                 result = await self._database.write(work, durable=self._durable, name="settle")
             except (StoreBusy, StoreBroken) as error:
-                self._refusal = str(error)
-                log.warning("The store does not take results; trying again", action="settle_again", error=str(error))
+                if self._refusal != str(error):
+                    # Once: it is tried every second, and whoever watches sees that it goes on.
+                    self._refusal = str(error)
+                    log.warning(f"Results can't be stored; trying again. {error}", action="settle_again")
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             except REFUSED as error:
                 await self._settle_apart(batch, news, error)
                 return
+            if self._refusal is not None:
+                log.warning("Results are stored again", action="settled_again")
             self._refusal = self._settling_since = None
             result.lost += dropped
             self._settled(batch, result)

@@ -71,7 +71,7 @@ class Worker:
         self._settler = Settler(
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
-        self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots)
+        self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
@@ -138,7 +138,14 @@ class Worker:
         """A clean end: nothing in flight, nothing unsettled, no lane owned."""
         await self._drain.stop(self._settings.drain_seconds)
         drained = asyncio.create_task(self._settler.drained())
-        await asyncio.wait({drained, settler}, return_when=asyncio.FIRST_COMPLETED)
+        while not drained.done() and not settler.done():
+            await asyncio.wait(
+                {drained, settler}, timeout=self._settings.drain_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._settler.trouble is not None:
+                # Who wants to stop must not wait for a disk to be emptied. The pages stay pending, and are fetched again.
+                log.warning("The last results could not be stored", action="dropped", error=self._settler.trouble)
+                break
         drained.cancel()
         if settler.done():
             settler.result()

@@ -158,7 +158,13 @@ class Sqlite(Dialect):
             return StoreBroken(
                 f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
             )
-        if "malformed" in said or "not a database" in said or "disk I/O" in said:
+        if "disk I/O" in said:
+            # A quota, a limit or a broken disk; also a disk that is full where SQLite itself does not see it.
+            return StoreBroken(
+                f"{self.told} can't be read or written: {said}.",
+                remedy="See whether its disk is full or failing, then resume the run.",
+            )
+        if "malformed" in said or "not a database" in said:
             return StoreBroken(
                 f"{self.told} is damaged: {said}.", remedy="Restore it from a copy, or choose another --data-dir."
             )
