@@ -138,8 +138,10 @@ async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Re
     from tarantella.cli.foreground import Ending, work
     from tarantella.services import runs
     from tarantella.services.export import target_of
+    from tarantella.services.keeper import wait_for_keeper
 
     run_id = await find(opened, asked.run)
+    await wait_for_keeper(opened.app, run_id, given_up=lambda: signals.asked)
     target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json, run_id=run_id)
     before = (await runs.get(opened.app, run_id)).counts
 
