@@ -1,6 +1,6 @@
 # ./setup does the work; this file only gives its commands the names that people try first.
 # Arguments: make test ARGS="tests/unit -x"
-.PHONY: help setup demo test check bench clean
+.PHONY: help setup demo start test check bench clean
 
 help:
 	@./setup help
@@ -10,6 +10,9 @@ setup:
 
 demo:
 	@./setup demo $(ARGS)
+
+start:
+	@./setup start $(ARGS)
 
 test:
 	@./setup test $(ARGS)

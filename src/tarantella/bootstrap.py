@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Sequence
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
-from tarantella.engine.taster import Taster
+from tarantella.engine.taster import TASTER, Taster
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
 from tarantella.engine.worker import Worker, WorkerSettings
@@ -15,6 +16,7 @@ from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import Robots
 from tarantella.services.app import App
 from tarantella.services.python import make_scrape, make_scrape_async
+from tarantella.services.seat import refused_endpoints
 from tarantella.settings import Settings, load
 from tarantella.store import schema
 from tarantella.store.database import Database
@@ -35,21 +37,26 @@ def open_app(settings: Settings | None = None, *, data_dir: Path | None = None, 
             slots=settings.engine_slots,
             only_run=only_run,
             drain_seconds=settings.drain_seconds,
+            cleanup_interval=settings.cleanup_interval,
         )
         return Worker(database, tools, worker)
 
-    return App(settings, database, make_tools, make_worker, socket.gethostname())
+    def tools() -> Tools:
+        return make_tools(refused=refused_endpoints(settings.data_dir))
+
+    return App(settings, database, tools, make_worker, socket.gethostname())
 
 
-def make_tools(guard: Guard | None = None) -> Tools:
+def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]] = ()) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
-    guard = guard or Guard()
+    guard = guard or Guard(refused_endpoints=refused)
     fetchers = {name: make(guard) for name, make in FETCHERS.items()}
-    taster = Taster()
+    taster = Taster((*TASTER, *(f"--refuse={address}@{port}" for address, port in refused)))
     return Tools(
         visitors={name: DirectVisitor(fetcher) for name, fetcher in fetchers.items()},
         taster=taster,
         robots=Robots(fetchers["http"]),
+        guard=guard,
         strategies={name: STRATEGIES[name] for name in fetchers},
         closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
     )

@@ -60,6 +60,15 @@ def networks(value: Any) -> tuple[str, ...]:
     return tuple(map(str, value))
 
 
+def names(value: Any) -> tuple[str, ...]:
+    """A list of host names, or where there are no lists, a text with commas between them or a list in JSON."""
+    if isinstance(value, str):
+        value = value.translate(_LIST_MARKS).split()
+    if not isinstance(value, list | tuple) or not all(isinstance(each, str) and each.strip() for each in value):
+        raise ValueError('it should be a list of names, as in ["tarantella.example.com"]')
+    return tuple(each.strip().lower() for each in value)
+
+
 def one_of(*choices: str) -> Kind[Any]:
     def read(value: Any) -> str:
         if value not in choices:

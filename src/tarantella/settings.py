@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, networks, one_of, path, seconds, text, whole
+from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -39,9 +39,35 @@ class Settings:
         is_secret=True,
     )
     max_concurrent_tasks: int = setting(5, whole(1, 1_000), "Runs that may run at the same time; more are queued.")
-    engines: int = setting(1, whole(1, 64), "Processes that drain a run together.")
+    engines: int = setting(
+        1, whole(1, 64), "Processes that drain a run together, or that `tarantella serve` keeps at work."
+    )
     engine_slots: int = setting(256, whole(1, 4_096), "Requests in flight in one process, whatever its runs allow.")
     drain_seconds: float = setting(5.0, seconds(600, zero=True), "How long a stop waits for pages that are in flight.")
+    host: str = setting("127.0.0.1", text, "The address at which `tarantella serve` listens.")
+    port: int = setting(8_000, whole(0, 65_535), "The port at which `tarantella serve` listens; 0 is any that is free.")
+    server: str | None = setting(
+        None,
+        text,
+        "The server that commands talk to, as `http://127.0.0.1:8000`; otherwise the one on the data directory.",
+    )
+    token: str | None = setting(None, text, "The token that commands show to the server.", is_secret=True)
+    cleanup_interval: float = setting(
+        86_400.0,
+        seconds(100 * 366 * 86_400),
+        "Seconds for which a task of `/scraping` is kept once it is over. Runs of commands are kept until they are deleted, "
+        "those of jobs for as long as their job says.",
+    )
+    allowed_hosts: tuple[str, ...] = setting(
+        (),
+        names,
+        "Names by which clients may call the server, beside `localhost` and the name of this machine; addresses always may.",
+    )
+    stall_seconds: float = setting(
+        60.0,
+        seconds(86_400),
+        "An engine of `tarantella serve` that gives no sign of life for so long, or has work and makes no progress, is restarted.",
+    )
     concurrency: int = setting(10, whole(1, 1_000), "Requests in flight for one run.")
     per_host: int = setting(8, whole(1, 1_000), "Requests in flight to one host at most; it starts with one.")
     max_pages: int = setting(10_000, whole(1, 100_000_000), "Pages in one run at most.")

@@ -93,6 +93,24 @@ def test_a_run_that_nobody_works_on_is_pointed_at_with_a_command_that_works(app:
     assert f"tarantella runs resume {run_id[-12:]} --data-dir here" in str(found.remedy)
 
 
+def test_runs_that_wait_for_engines_that_are_not_there_are_pointed_at(app: App) -> None:
+    from tarantella.domain.spec import Spec
+    from tarantella.services.submit import submit
+    from tarantella.store import workers
+
+    for _ in range(7):
+        asyncio.run(submit(app, Spec(), ["https://example.com/"]))
+    found = examined(app.settings)["queue"]
+    assert (found.health, found.finding) == (
+        Health.FAIL,
+        "2 queued, 5 running, and no worker lives that would work on them",
+    )
+    assert found.remedy == "Start one: tarantella serve --data-dir here"
+    engine = workers.WorkerInfo("an engine", None, "elsewhere", 1, "0")
+    app.database.write_now(partial(workers.register, worker=engine, now=app.now()))
+    assert examined(app.settings)["queue"].health is Health.OK
+
+
 def test_a_folder_without_a_database_is_healthy_and_left_alone(tmp_path: Path) -> None:
     settings = load(data_dir=tmp_path / "deep" / "down")
     found = examined(settings)

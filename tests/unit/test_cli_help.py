@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tarantella.cli import config, defaults, options, runs, scrape
+from tarantella.cli import config, defaults, options, runs, scrape, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
 from tarantella.cli.exits import FAIL_ON
@@ -116,7 +116,8 @@ def test_built_in_defaults_are_those_of_the_settings() -> None:
 
 def test_other_defaults_are_those_of_a_run() -> None:
     spec = Spec()
-    shown = {option.name: option for _, command in all_commands() for option in options_of(command)}
+    [command] = [command for name, command in all_commands() if name == f"{PROGRAM} scrape"]
+    shown = {option.name: option for option in options_of(command)}
     assert float(str(shown["delay"].show_default)) == spec.delay
     assert float(str(shown["backoff"].show_default)) == spec.backoff.base == shown["backoff"].default
     assert int(str(shown["depth"].default)) == spec.depth
@@ -129,7 +130,7 @@ def test_other_defaults_are_those_of_a_run() -> None:
 def test_choices_are_those_of_the_domain() -> None:
     assert set(get_args(scrape.Scope)) == set(ScopeKind)
     assert get_args(scrape.TextMode) == TEXT_MODES
-    assert [name.upper() for name in get_args(scrape.PriorityName)] == [priority.name for priority in Priority]
+    assert [name.upper() for name in get_args(options.PriorityName)] == [priority.name for priority in Priority]
     assert get_args(scrape.Durability) == get_args(get_type_hints(Settings)["durability"])
     assert set(get_args(runs.StatusName)) == set(RunStatus)
     assert set(get_args(runs.StateName)) == set(PageState)
@@ -137,7 +138,7 @@ def test_choices_are_those_of_the_domain() -> None:
     assert FAIL_ON == ("failed", "partial", "never")
     for _, command in all_commands():
         for option in options_of(command):
-            free = {"depth", "sitemap", "trap_limit"}
+            free = {"depth", "sitemap", "trap_limit", "per_host", "delay", "max_rate"}
             if option.metavar and "|" in option.metavar and "FILE" not in option.metavar and option.name not in free:
                 assert _choices(option) == set(option.metavar.split("|")), option.name
 
@@ -159,7 +160,9 @@ def _choices(option: Any) -> set[str]:
         "scope": scrape.Scope,
         "text": scrape.TextMode,
         "durability": scrape.Durability,
-        "priority": scrape.PriorityName,
+        "priority": options.PriorityName,
+        "strategy": options.StrategyName,
+        "scope_": tokens.ScopeName,
         "format_": options.Format,
         "fail_on": FAIL_ON,
     }

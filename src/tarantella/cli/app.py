@@ -32,6 +32,12 @@ Exit codes: 0 complete, 1 failed, 2 usage, 3 partial, 130 interrupted.
 FILES: Mapping[str, str] = {
     "scrape": "scrape",
     "demo": "demo",
+    "serve": "serve",
+    "jobs": "jobs",
+    "tasks": "tasks",
+    "sites": "sites",
+    "system": "system",
+    "tokens": "tokens",
     "runs": "steering",  # which adds its commands to those of runs.py
     "export": "export",
     "cache": "cache",

@@ -11,6 +11,8 @@ BUILT_IN: Mapping[str, str] = {
     "data_dir": "data",
     "database_url": "a SQLite file",
     "engines": "1",
+    "host": "127.0.0.1",
+    "port": "8000",
     "concurrency": "10",
     "per_host": "8",
     "max_pages": "10000",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Sequence
+from typing import Annotated
 
 import typer
 
 from tarantella.cli import exits
 from tarantella.cli.command import Command
-from tarantella.cli.options import DataDir
+from tarantella.cli.options import DataDir, Verbose
 
 app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command, hidden=True)
-def engine(run: str, data_dir: DataDir = None) -> int:
-    """Drain a run beside the command that keeps it, until standard input ends."""
+def engine(run: Annotated[str | None, typer.Argument()] = None, data_dir: DataDir = None, verbose: Verbose = 0) -> int:
+    """Drain a run beside the command that keeps it, or all runs, until standard input ends."""
     from tarantella.bootstrap import open_app
     from tarantella.cli import logs
     from tarantella.cli.opening import run_async
@@ -24,7 +26,8 @@ def engine(run: str, data_dir: DataDir = None) -> int:
     from tarantella.services.engine import help_with
 
     leave_signals_to_the_parent()
-    logs.configure_child()
+    # A server's terminal shows lines one after another, so that everybody can add theirs; a command's shows progress.
+    logs.configure_child(verbose=verbose, say=logs.line_on_stderr if run is None else None)
     app_ = open_app(data_dir=data_dir)
     try:
         run_async(help_with(app_, run))
@@ -38,24 +41,25 @@ def engine(run: str, data_dir: DataDir = None) -> int:
 
 
 @app.command(cls=Command, hidden=True)
-def taster() -> int:
+def taster(refuse: Annotated[list[str] | None, typer.Option()] = None) -> int:
     """Visit the pages that come in on standard input, one a line."""
     from tarantella.cli import logs
     from tarantella.cli.opening import run_async
 
     leave_signals_to_the_parent()
     logs.configure_child()
-    run_async(_taste())
+    endpoints = [each.rpartition("@") for each in refuse or ()]
+    run_async(_taste([(address, int(port)) for address, _, port in endpoints]))
     return 0
 
 
-async def _taste() -> None:
+async def _taste(refused: Sequence[tuple[str, int]]) -> None:
     import asyncio
 
     from tarantella.bootstrap import make_tools
     from tarantella.engine.taster import LONGEST_LINE, serve_tastings
 
-    tools = make_tools()
+    tools = make_tools(refused=refused)
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 

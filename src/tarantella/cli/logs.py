@@ -42,10 +42,16 @@ def configure(*, verbose: int = 0, warnings: bool = True, file: Path | None = No
         logging.getLogger("asyncio").setLevel(logging.WARNING)
 
 
-def configure_child() -> None:
-    """A process that somebody else watches: it logs to that command's file, or not at all."""
+def configure_child(*, verbose: int = 0, say: Say | None = None) -> None:
+    """A process that somebody else watches: it logs to that command's file, and where it may, to its stderr."""
     path = os.environ.get(LOG_FILE_VARIABLE)
-    configure(file=Path(path) if path else None)
+    configure(verbose=verbose, file=Path(path) if path else None, say=say)
+
+
+def line_on_stderr(line: str) -> None:
+    """A whole line at once, so that those of several processes don't mix."""
+    with suppress(OSError):
+        os.write(sys.stderr.fileno(), f"{line}\n".encode("utf-8", "replace"))
 
 
 class Deliver(logging.Handler):

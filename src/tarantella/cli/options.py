@@ -13,6 +13,8 @@ OUTPUT = "Output"
 RUNNING = "Running"
 
 Format = Literal["json", "jsonl", "csv", "db"]
+PriorityName = Literal["critical", "high", "medium", "low"]
+StrategyName = Literal["auto", "http", "browser", "api_replay"]
 
 RunArgument = Annotated[
     str,
@@ -30,6 +32,16 @@ DatabaseUrl = Annotated[
         "--database-url",
         metavar="URL",
         help="A PostgreSQL database instead of the file in --data-dir, as in postgresql://user@host/name.",
+        rich_help_panel=RUNNING,
+    ),
+]
+ServerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--server",
+        metavar="URL",
+        help="Talk to this server, as in http://127.0.0.1:8000.",
+        show_default="the one on --data-dir, if one runs",
         rich_help_panel=RUNNING,
     ),
 ]

@@ -18,6 +18,7 @@ from tarantella.cli.options import (
     FailOnOption,
     LogFile,
     Output,
+    PriorityName,
     Quiet,
     RecordFormat,
     Verbose,
@@ -50,7 +51,6 @@ Examples:
 Scope = Literal["host", "domain", "path", "any"]
 TextMode = Literal["fast", "none"]
 Durability = Literal["normal", "full"]
-PriorityName = Literal["critical", "high", "medium", "low"]
 
 app = typer.Typer(rich_markup_mode=None)
 

@@ -22,6 +22,7 @@ class Signals(AbstractContextManager["Signals"]):
     def __init__(self) -> None:
         self.asked = False
         self._stop: Callable[[], object] | None = None
+        self._at_once: Callable[[], object] | None = None
         self._previous: dict[int, Any] = {}
 
     def __enter__(self) -> Self:
@@ -41,8 +42,14 @@ class Signals(AbstractContextManager["Signals"]):
         if self.asked:
             stop()
 
+    def on_second(self, last: Callable[[], object]) -> None:
+        """What is to be done before a stop at once; it must be quick, and nothing that waits."""
+        self._at_once = last
+
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked:
+            if self._at_once is not None:
+                self._at_once()
             leave_at_once()
         self.asked = True
         if self._stop is not None:

@@ -2,8 +2,11 @@
 
 TarantellaError
 ├── InvalidInput      what was asked for makes no sense; says which value and what would
+│   ├── KeyReused     an Idempotency-Key that came with another request before
+│   └── NotThereYet   something that Tarantella will be able to do, but can't today
 ├── NotFound          no such run, page, file
 ├── Conflict          the state doesn't allow it now
+├── Overloaded        too many do this at once; try again
 ├── StoreError        the database
 │   ├── StoreBusy     locked for too long; try again
 │   ├── StoreBroken   disk full, read-only, not a database
@@ -19,11 +22,14 @@ class TarantellaError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str, *, remedy: str | None = None, field: str | None = None) -> None:
+    def __init__(
+        self, message: str, *, remedy: str | None = None, field: str | None = None, limit: str | float | None = None
+    ) -> None:
         super().__init__(message)
         self.message = message
         self.remedy = remedy
         self.field = field
+        self.limit = limit
 
     def __str__(self) -> str:
         return f"{self.message} {self.remedy}" if self.remedy else self.message
@@ -33,12 +39,24 @@ class InvalidInput(TarantellaError):
     code = "invalid_input"
 
 
+class KeyReused(InvalidInput):
+    code = "idempotency_key_reused"
+
+
+class NotThereYet(InvalidInput):
+    code = "not_there_yet"
+
+
 class NotFound(TarantellaError):
     code = "not_found"
 
 
 class Conflict(TarantellaError):
     code = "conflict"
+
+
+class Overloaded(TarantellaError):
+    code = "overloaded"
 
 
 class StoreError(TarantellaError):

@@ -28,7 +28,7 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
     began_at, began = clock.wall(), clock.monotonic()
     try:
         url = stored(page.url)
-        if run.spec.obey_robots and not known_to_be_allowed(url, lane, run, tools):
+        if (run.spec.obey_robots or lane.obeys_robots) and not known_to_be_allowed(url, lane, run, tools):
             if (refusal := await robots_refusal(page, url, lane, run, tools)) is not None:
                 return refusal
             began_at, began = clock.wall(), clock.monotonic()
@@ -85,7 +85,7 @@ def went_wrong(
 def request_of(page: Page, url: Url, run: ServedRun, tools: Tools) -> Request:
     """What is asked for a page of a run, with the cookies that its host has set."""
     cookies = run.jar.of_host(url.host) if run.jar else ()
-    if run.follows is None and run.spec.obey_robots:
+    if run.follows is None and run.minds_redirects:
         run.follows = partial(may_follow, tools.robots, run.user_agent)
     return Request(url, run.options, page.hops, cookies, run.follows)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tarantella.domain.page import PageState
 from tarantella.store.settle import Settled
@@ -53,12 +53,25 @@ class Counters:
     def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
         self._counts[name, labels] += amount
 
+    def series(self) -> Counter[str]:
+        """What was counted, by its name and labels as Prometheus writes them."""
+        return Counter({_series(name, labels): value for (name, labels), value in self._counts.items()})
+
     def exposition(self) -> Iterator[str]:
         """The lines of Prometheus' text format."""
-        for name, text in HELP.items():
-            yield f"# HELP {name} {text}"
-            yield f"# TYPE {name} counter"
-            for (counted, labels), value in sorted(self._counts.items()):
-                if counted == name:
-                    inside = ",".join(f'{label}="{content}"' for label, content in labels)
-                    yield f"{name}{{{inside}}} {value}" if inside else f"{name} {value}"
+        return exposition(self.series())
+
+
+def exposition(series: Mapping[str, int]) -> Iterator[str]:
+    """Counts by name and labels as the lines of Prometheus' text format."""
+    for name, text in HELP.items():
+        yield f"# HELP {name} {text}"
+        yield f"# TYPE {name} counter"
+        for counted, value in sorted(series.items()):
+            if counted.partition("{")[0] == name:
+                yield f"{counted} {value}"
+
+
+def _series(name: str, labels: Labels) -> str:
+    inside = ",".join(f'{label}="{content}"' for label, content in labels)
+    return f"{name}{{{inside}}}" if inside else name

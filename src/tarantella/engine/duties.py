@@ -5,23 +5,35 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from tarantella.domain.errors import StoreError
+from tarantella.domain.errors import Conflict, StoreError
 from tarantella.engine.lane import Clock
-from tarantella.store import admission, duties, runs, workers
+from tarantella.store import admission, duties, idempotency, retention, runs, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
 FORGET_WORKERS_AFTER = 7 * 86_400.0
+KEYS_ARE_KEPT = 86_400.0  # by when whoever did not hear the answer has asked again
+RUNS_AT_ONCE = 500
+LONGEST_PRUNE = 1.0  # seconds
 
 
 class Duties:
     """Done by the owner of the duties lane, a little at a time."""
 
-    def __init__(self, database: Database, worker_id: str, *, max_running: int, clock: Clock) -> None:
+    def __init__(
+        self,
+        database: Database,
+        worker_id: str,
+        *,
+        max_running: int,
+        clock: Clock,
+        cleanup_interval: float = retention.TASKS_ARE_KEPT,
+    ) -> None:
         self._database = database
         self._worker_id = worker_id
         self._max_running = max_running
         self._clock = clock
+        self._cleanup_interval = cleanup_interval
         self._repaired_to: tuple[str, str] = ("", "")
         self.ours = False
 
@@ -36,6 +48,23 @@ class Duties:
                 partial(runs.delete_some, run_id=run_id, unacknowledged=True), name="sweep"
             ):
                 pass
+        await self._prune()
+
+    async def _prune(self) -> None:
+        """Delete runs that nobody wants to keep any longer, a little at a time: work goes on meanwhile."""
+        now = self._clock.wall()
+        await self._database.write(partial(idempotency.forget_old, before=now - KEYS_ARE_KEPT), name="prune")
+        expired = partial(retention.expired, cleanup_interval=self._cleanup_interval, now=now, limit=RUNS_AT_ONCE)
+        enough = self._clock.monotonic() + LONGEST_PRUNE
+        for run_id in await self._database.read(expired):
+            # Somebody may have brought it back to life meanwhile.
+            with suppress(Conflict):
+                while not await self._database.write(partial(runs.delete_some, run_id=run_id), name="prune"):
+                    if self._clock.monotonic() > enough:
+                        # The rest is for the next time; what was begun, nobody sees any more.
+                        return
+            if self._clock.monotonic() > enough:
+                return
 
     async def after_commit(self) -> None:
         """Put the database's log away when it has grown: right after a commit of ours, and only here."""

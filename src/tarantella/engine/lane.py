@@ -15,6 +15,7 @@ from tarantella.domain.page import Page
 from tarantella.domain.throttle import Throttle
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
+from tarantella.store.sites import UNRULED, Ruling
 
 FOREVER = 1e9
 # More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than four.
@@ -58,6 +59,7 @@ class OwnedLane:
         self._settled_here = 0
         self._clean_told = False
         self._changed = False
+        self._breaker_resets = lane.breaker_resets
 
     # -- the pages at hand
 
@@ -139,15 +141,28 @@ class OwnedLane:
 
     # -- whether the host may be asked
 
-    def limits(self, runs: Mapping[str, ServedRun]) -> None:
-        """The strictest of the runs that stand here decides."""
+    def limits(self, runs: Mapping[str, ServedRun], ruling: Ruling = UNRULED) -> None:
+        """The strictest decides: of the runs that stand here, and of what people have said of the host."""
+        policy = ruling.policy
+        self.paused, self.obeys_robots = policy.paused, policy.obey_robots
+        if ruling.breaker_resets > self._breaker_resets:
+            self._breaker_resets = ruling.breaker_resets
+            self._set_breaker(CLOSED)
         served = [runs[run_id] for run_id in self._queues if run_id in runs]
         if served:
-            self.throttle = self.throttle.limited_to(min(run.spec.per_host for run in served))
+            least = min(run.spec.per_host for run in served)
+            self.throttle = self.throttle.limited_to(min(least, policy.per_host or least))
             self.low_water = max(LOW_WATER, AT_HAND_PER_SLOT * self.throttle.limit)
-            self._floor = max(run.spec.delay for run in served)
-            self.delay = max(self._floor, self._crawl_delay)
+            self._floor = max(policy.least_delay, *(run.spec.delay for run in served))
+            before, self.delay = self.delay, max(self._floor, self._crawl_delay)
+            if self.delay < before:
+                # Whoever allows more now does not want to wait for what was allowed before.
+                self._next_dial = min(self._next_dial, self.clock.monotonic() + self.delay)
+            for run in served:
+                run.minds_redirects |= policy.obey_robots
 
+    paused = False
+    obeys_robots = False
     _floor = 0.0
     _crawl_delay = 0.0
 
@@ -160,6 +175,8 @@ class OwnedLane:
 
     def wait_time(self) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
+        if self.paused:
+            return FOREVER
         now, wait = self.clock.monotonic(), 0.0
         if self._waits_until > now or self._next_dial > now:
             wait = max(self._waits_until, self._next_dial) - now

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.scope import Scope
+from tarantella.domain.spec import Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, resolve
 from tarantella.extractors.links import LinkFilter
@@ -39,8 +40,9 @@ class ServedRun:
         traps = Traps(run.spec.traps, time.gmtime(wall()).tm_year, run.traps)
         self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
         self.sitemaps = run.sitemaps
-        self.options = self._options()
+        self.options = options_of(run.spec)
         self.jar = Jar()
+        self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked
         self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
 
     @property
@@ -76,22 +78,23 @@ class ServedRun:
         roots = [resolve(root) for root in self._roots]
         return Scope.of(self.spec.scope, roots, self.spec.include, self.spec.exclude)
 
-    def _options(self) -> Options:
-        spec = self.spec
-        return Options(
-            user_agent=self.user_agent,
-            headers=spec.secrets.headers,
-            trusted_servers=frozenset(spec.secrets.servers),
-            cookies=spec.secrets.cookies,
-            proxy=spec.secrets.proxy,
-            ca_file=spec.ca_file,
-            allow_networks=spec.allow_networks,
-            connect_timeout=spec.connect_timeout,
-            total_timeout=spec.total_timeout,
-            max_body=spec.max_body,
-            max_decoded=spec.max_decoded,
-            cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
-        )
+
+def options_of(spec: Spec) -> Options:
+    """How a run with this spec wants its pages fetched."""
+    return Options(
+        user_agent=spec.user_agent or default_user_agent(),
+        headers=spec.secrets.headers,
+        trusted_servers=frozenset(spec.secrets.servers),
+        cookies=spec.secrets.cookies,
+        proxy=spec.secrets.proxy,
+        ca_file=spec.ca_file,
+        allow_networks=spec.allow_networks,
+        connect_timeout=spec.connect_timeout,
+        total_timeout=spec.total_timeout,
+        max_body=spec.max_body,
+        max_decoded=spec.max_decoded,
+        cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
+    )
 
 
 def _is_active(run: Run) -> bool:

@@ -80,6 +80,11 @@ class Settler:
             return self._refusal
         return SILENT if self._clock.monotonic() - self._settling_since > LONGEST_SETTLE else None
 
+    @property
+    def is_idle(self) -> bool:
+        """Whether everything that was put has been settled."""
+        return self._idle.is_set()
+
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
         if not self._waiting:
             self._idle.clear()

@@ -55,7 +55,8 @@ async def attempt_sitemap(page: Page, lane: OwnedLane, run: ServedRun, tools: To
     began_at, began = clock.wall(), clock.monotonic()
     try:
         url = stored(page.url)
-        refusal = await robots_refusal(page, url, lane, run, tools) if run.spec.obey_robots else None
+        minds = run.spec.obey_robots or lane.obeys_robots
+        refusal = await robots_refusal(page, url, lane, run, tools) if minds else None
         if page.kind is PageKind.SITEMAP_GUESS and (named := await _named_by_robots(page, url, run, tools)) is not None:
             return named
         if refusal is not None:

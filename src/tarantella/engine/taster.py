@@ -23,12 +23,13 @@ from tarantella.fetchers.contract import Caching, Options, Request
 READY = b"ready\n"
 LONGEST_LINE = 256 * 1024 * 1024
 SPARE_SECONDS = 30.0
+TASTER = (sys.executable, "-m", "tarantella", "taster")
 
 
 class Taster:
     """A visitor in a process of its own. If that process dies, the page that it was at has failed, and nothing else."""
 
-    def __init__(self, command: tuple[str, ...] = (sys.executable, "-m", "tarantella", "taster")) -> None:
+    def __init__(self, command: tuple[str, ...] = TASTER) -> None:
         self._command = command
         self._child: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()

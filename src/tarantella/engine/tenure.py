@@ -12,7 +12,7 @@ from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
-from tarantella.store import closing, lanes, pages, runs, slots, workers
+from tarantella.store import closing, lanes, pages, runs, sites, slots, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
@@ -27,6 +27,7 @@ class View:
 
     runs: list[runs.Run]
     stands: list[lanes.Stand]
+    rulings: dict[str, sites.Ruling]
     ready_lanes: int
     peers: int
     others_hungry: bool
@@ -84,6 +85,7 @@ class Tenure:
         return View(
             runs=runs.served(tx, ids),
             stands=stands,
+            rulings=sites.rulings(tx, self._held.lanes),
             ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now),
             peers=len(peers),
             others_hungry=any(worker.hungry and worker.id != self._me for worker in peers),
@@ -91,17 +93,22 @@ class Tenure:
             overdue=closing.overdue(tx, now),
         )
 
-    async def take(self, view: View) -> None:
-        """Take lanes up to the fair share, and the share of slots of the runs that stand in them."""
+    async def take(self, view: View) -> tuple[int, int]:
+        """Take lanes up to the fair share, and the share of slots of the runs that stand in them.
+
+        How many were taken, and how many there were for us if none was.
+        """
         if not view.ready_lanes and not self._shares_differ(view):
-            return
+            return 0, 0
         room = min(self._fair(view), MAX_LANES) - len(self._held.lanes)
         for run_id, run in self._held.runs.items():
             # Lowered before it is written: what would start meanwhile might already be somebody else's.
             run.slots = min(run.slots, slots.share(view.shares.get(run_id, {}), self._me, run.spec.concurrency, 0))
         in_use = {run_id: max(run.busy, run.slots) for run_id, run in self._held.runs.items()}
 
-        def agree(tx: Tx) -> tuple[list[lanes.Lane], list[lanes.Stand], list[runs.Run], dict[str, int]]:
+        def agree(
+            tx: Tx,
+        ) -> tuple[list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, int]]:
             workers.check_alive(tx, self._me)
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
@@ -111,14 +118,16 @@ class Tenure:
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
-            return taken, stands, found, mine
+            return taken, sites.rulings(tx, [lane.name for lane in taken]), stands, found, mine
 
-        taken, view.stands, found, mine = await self._database.write(agree, name="take")
+        taken, rulings, view.stands, found, mine = await self._database.write(agree, name="take")
+        view.rulings.update(rulings)
         self.adopt(taken)
         await self._learn(found)
         for run_id, share in mine.items():
             if run_id in self._held.runs:
                 self._held.runs[run_id].slots = share
+        return len(taken), 0 if taken or room <= 0 else view.ready_lanes
 
     def _claim(self, tx: Tx, run: runs.Run, in_use: int) -> int:
         """Hold what is in use, and say how much may be: with others there it becomes less, page by page."""
@@ -152,7 +161,7 @@ class Tenure:
                 ready.add(stand.lane)
         for name, lane in self._held.lanes.items():
             lane.stands(by_lane.get(name, set()))
-            lane.limits(self._held.runs)
+            lane.limits(self._held.runs, view.rulings.get(name, sites.UNRULED))
             if name in ready and not lane.queued:
                 lane.look_again()
 

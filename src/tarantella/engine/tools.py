@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tarantella.domain.strategy import Strategy
 from tarantella.engine.lane import Clock
 from tarantella.engine.visit import Visitor
+from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import Robots
 
 
@@ -23,6 +24,7 @@ class Tools:
     clock: Clock = Clock()
     luck: Callable[[], float] = random.random
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
+    guard: Guard = field(default_factory=Guard)
 
     async def close(self) -> None:
         for closer in self.closers:

@@ -23,6 +23,7 @@ from tarantella.engine.drain import Drain
 from tarantella.engine.duties import Duties
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lifeline import Lifeline
+from tarantella.engine.pulse import Pulse, Reading
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
 from tarantella.engine.tenure import Tenure
@@ -46,6 +47,7 @@ class WorkerSettings:
     slots: int = 256  # requests in flight in this process, whatever the runs allow
     only_run: str | None = None  # a one-shot command's: it takes only lanes in which this run stands
     drain_seconds: float = 5.0
+    cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
     timing: Timing = Timing()
 
 
@@ -64,18 +66,18 @@ class Worker:
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self._at_work = asyncio.Event()  # it has looked for work for the first time
-        self.counters = Counters()
         self._background: set[asyncio.Task[Any]] = set()
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
         self._settler = Settler(
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
+        self._pulse = Pulse(self._held, self._settler, clock)
         self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
-        self._duties = Duties(database, self.id, **shared)
+        self._duties = Duties(database, self.id, cleanup_interval=settings.cleanup_interval, **shared)
         self._hints = Hints(settings.folder, self.id)
 
     # -- life
@@ -150,9 +152,12 @@ class Worker:
         if settler.done():
             settler.result()
 
+        reading = self._pulse.read()
+
         def retire(tx: Tx) -> None:
             # Without this, who was thought dead would end as if nothing had happened.
             workers.check_alive(tx, self.id)
+            reading.store(tx, self._clock.wall())
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
         try:
@@ -179,13 +184,24 @@ class Worker:
                 log.warning("The beat could not be written", action="beat_failed", error=str(error))
 
     async def _beat_once(self) -> None:
+        reading = self._pulse.read()
+        try:
+            await self._tell(reading)
+        except BaseException:
+            self._pulse.untold(reading)
+            raise
+        self._pulse.told(reading)
+
+    async def _tell(self, reading: Reading) -> None:
         began, now, hungry = self._clock.monotonic(), self._clock.wall(), not self._held.tasks
         elapsed = began - self._beat_began
 
         def say(tx: Tx) -> tuple[bool, list[lanes.Lane]]:
             times.follow_clock(tx, self._host, now, worker_id=self.id, elapsed=elapsed)
             # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
-            return workers.beat(tx, self.id, hungry, now), lanes.owned(tx, self.id)
+            alive = workers.beat(tx, self.id, hungry, now, reading.vitals)
+            reading.store(tx, now)
+            return alive, lanes.owned(tx, self.id)
 
         alive, owned = await self._database.write(say, name="beat")
         if not alive:
@@ -226,8 +242,7 @@ class Worker:
             await self._beat_once()
         view = await self._tenure.look()
         self._ended({run.id for run in view.runs if run.is_over})
-        if not self._stop.is_set():
-            await self._tenure.take(view)
+        took, left = (0, 0) if self._stop.is_set() else await self._tenure.take(view)
         self._tenure.update_stands(view)
         for run_id, reason in view.overdue:
             self._ended(await self._closer.close_run(run_id, reason))
@@ -238,6 +253,7 @@ class Worker:
             if run.run.wanted is Wanted.PAUSE:
                 self._drain.hold_back(run.id)
         await self._tenure.release(view)
+        self._pulse.looked(took, left)
         mine = next((run for run in view.runs if run.id == self._settings.only_run), None)
         if mine is not None and (mine.is_over or mine.status is RunStatus.PAUSED):
             self.run_over.set()
@@ -254,7 +270,7 @@ class Worker:
     # -- what a settle brings
 
     def _on_settled(self, batch: Sequence[Outcome], result: Settled) -> None:
-        self.counters.count(result)
+        self._pulse.settled(result)
         now, owned = self._clock.wall(), self._held.lanes
         for outcome in batch:
             lane = owned.get(outcome.page.lane)
@@ -300,6 +316,10 @@ class Worker:
         task.add_done_callback(self._background.discard)
 
     # -- for whoever watches
+
+    @property
+    def counters(self) -> Counters:
+        return self._pulse.counters
 
     def in_flight(self) -> list[str]:
         """The addresses that are being fetched."""

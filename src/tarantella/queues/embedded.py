@@ -11,6 +11,7 @@ from pathlib import Path
 
 # A socket's address has about a hundred bytes. A longer path simply means that hints are not sent, and polling finds the work.
 LONGEST_ADDRESS = 100
+BELL_WAITS = 0.005  # seconds
 
 
 class Hints:
@@ -53,3 +54,35 @@ class Hints:
             self._socket.close()
             self._path.unlink(missing_ok=True)
             self._socket = None
+
+
+class Bell:
+    """Wakes all workers of a data directory. Many rings in a moment are one."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._socket: socket.socket | None = None
+        self._pending: asyncio.TimerHandle | None = None
+
+    def ring(self) -> None:
+        """There may be work, or somebody wants something of a run: look now."""
+        if self._pending is None:
+            self._pending = asyncio.get_running_loop().call_later(BELL_WAITS, self._ring)
+
+    def close(self) -> None:
+        if self._pending is not None:
+            self._pending.cancel()
+            self._pending = None
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def _ring(self) -> None:
+        self._pending = None
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self._socket.setblocking(False)
+        with suppress(OSError):
+            for path in self._folder.glob("*.sock"):
+                with suppress(OSError):
+                    self._socket.sendto(b"!", str(path))

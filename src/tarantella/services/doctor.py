@@ -19,6 +19,7 @@ from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus
 from tarantella.services import runs
 from tarantella.services.app import App
+from tarantella.services.runs import Run
 from tarantella.settings import Settings
 from tarantella.store import schema
 from tarantella.store.dialect import dialect_of
@@ -38,6 +39,9 @@ MOST_RUNS = 10_000
 LIBRARIES = {
     "ada-url": ("addresses", True),
     "alembic": ("upgrades of the database", True),
+    "fastapi": ("the API of `tarantella serve`", True),
+    "fastapi-swagger": ("its description at /docs", True),
+    "httptools": ("HTTP requests to it", True),
     "orjson": ("JSON", True),
     "protego": ("robots.txt", True),
     "publicsuffixlist": ("registered domains", True),
@@ -46,6 +50,7 @@ LIBRARIES = {
     "sqlalchemy": ("the database", True),
     "turbohtml": ("HTML", True),
     "typer": ("the command line", True),
+    "uvicorn": ("the server of the API", True),
     "uvloop": ("a faster event loop", False),
     "wreq": ("HTTP", True),
 }
@@ -210,9 +215,13 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
         app.close()
     keepers = {worker["id"] for worker in alive}
     interrupted = [run.id for run in paused if run.reason == INTERRUPTED]
-    abandoned = [run.id for run in (*queued, *running) if run.keeper not in keepers]
+    live = [*queued, *running]
+    abandoned = [run.id for run in live if run.keeper is not None and run.keeper not in keepers]
+    waiting = [run for run in live if run.keeper is None]
+    served = any(worker["serves"] is None for worker in alive)
     return [
         _workers(dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)),
+        _queue(waiting, served, suffix),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
         _order_of_time(newest[0].created_at if newest else 0.0),
@@ -231,6 +240,18 @@ def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Ch
     if dead:
         return Check("workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again")
     return Check("workers", Health.OK, f"{alive} alive")
+
+
+def _queue(waiting: list[Run], served: bool, suffix: str) -> Check:
+    """Runs that no command keeps are for the engines of a server."""
+    if not waiting:
+        return Check("queue", Health.OK, "nothing waits")
+    queued = sum(run.status is RunStatus.QUEUED for run in waiting)
+    told = f"{queued} queued, {len(waiting) - queued} running"
+    if served:
+        return Check("queue", Health.OK, told)
+    remedy = f"Start one: tarantella serve{suffix}"
+    return Check("queue", Health.FAIL, f"{told}, and no worker lives that would work on them", remedy)
 
 
 def _stuck(name: str, run_ids: list[str], suffix: str) -> Check:

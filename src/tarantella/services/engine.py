@@ -1,4 +1,4 @@
-"""An engine process: helps with one run until it ends or its parent does."""
+"""An engine process: helps with one run until it ends, or serves all of them; at the latest it ends with its parent."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from contextlib import suppress
 from tarantella.services.app import App
 
 
-async def help_with(app: App, run_id: str) -> None:
-    """Drain lanes of this run beside its keeper. The parent holds the other end of standard input: its end is ours."""
+async def help_with(app: App, run_id: str | None) -> None:
+    """Drain lanes of this run beside its keeper, or of all runs. The parent holds the other end of standard input: its
+    end is ours.
+    """
     tools = app.make_tools()
     worker = app.make_worker(tools, run_id)
     await worker.start()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
 from tarantella.domain import sitemap
 from tarantella.domain.errors import NotFound
+from tarantella.domain.event import Level
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.scope import Scope
@@ -18,12 +19,13 @@ from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
 from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.services.app import App
-from tarantella.store import closing, events, pages, records, runs, workers
+from tarantella.store import closing, events, first_page, pages, records, runs, workers
 from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
 
 __all__ = [
     "Run",
+    "attempts",
     "cancel",
     "delete",
     "event_list",
@@ -35,9 +37,11 @@ __all__ = [
     "page_list",
     "pause",
     "reap",
+    "record_list",
     "record_stream",
     "resume",
     "retry_failed",
+    "seen",
     "troubles",
     "workers_alive",
 ]
@@ -62,8 +66,29 @@ async def get(app: App, run_id: str) -> Run:
     return await app.database.read(partial(runs.get, run_id=run_id))
 
 
-async def listed(app: App, *, status: RunStatus | None = None, limit: int = 50) -> list[Run]:
-    return await app.database.read(partial(runs.listed, status=status, limit=limit))
+async def listed(
+    app: App,
+    *,
+    status: RunStatus | None = None,
+    source: str | None = None,
+    job_id: str | None = None,
+    limit: int = 50,
+    before: tuple[float, str] | None = None,
+) -> list[Run]:
+    return await app.database.read(
+        partial(runs.listed, status=status, source=source, job_id=job_id, limit=limit, before=before)
+    )
+
+
+async def seen(app: App, run_id: str) -> Run:
+    """A run as users see them; one that is being deleted is not there."""
+    return await app.database.read(partial(runs.seen, run_id=run_id))
+
+
+async def attempts(app: App, found: Sequence[Run]) -> dict[str, int]:
+    """At which attempt the first page of each of these runs is."""
+    firsts = await app.database.read(partial(first_page.first_pages, run_ids=[run.id for run in found]))
+    return {run.id: firsts[run.id].attempt if run.id in firsts else run.attempt for run in found}
 
 
 async def troubles(app: App, run_id: str) -> list[dict[str, Any]]:
@@ -84,8 +109,14 @@ async def page_list(
     )
 
 
-async def event_list(app: App, run_id: str, *, after: int = 0, limit: int = 1_000) -> list[dict[str, Any]]:
-    return await app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit))
+async def record_list(app: App, run_id: str, *, after: int = 0, limit: int = 100) -> list[tuple[int, dict[str, Any]]]:
+    return await app.database.read(partial(records.after, run_id=run_id, last=after, limit=limit))
+
+
+async def event_list(
+    app: App, run_id: str, *, after: int = 0, limit: int = 1_000, level: Level | None = None
+) -> list[dict[str, Any]]:
+    return await app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit, level=level))
 
 
 async def pause(app: App, run_id: str) -> RunStatus:

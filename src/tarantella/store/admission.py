@@ -16,7 +16,8 @@ WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
 # A page that is due is of no use while its host wants to be left alone.
 _COULD_WORK = (
     "SELECT 1 FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = runs.id AND ready_at <= :now "
-    "AND not_before <= :now AND (breaker_state <> 'open' OR breaker_open_until <= :now)"
+    "AND not_before <= :now AND (breaker_state <> 'open' OR breaker_open_until <= :now) "
+    "AND stands.lane NOT IN (SELECT host FROM sites WHERE paused = 1)"
 )
 
 

@@ -13,6 +13,7 @@ from typing import TypeVar
 from tarantella import crashpoints
 from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
+from tarantella.store.intake import Intake
 from tarantella.store.tx import Tx
 
 T = TypeVar("T")
@@ -39,6 +40,7 @@ class Database:
         self._open: set[Connection] = set()
         self._opening = threading.Lock()
         self._closing = threading.Event()
+        self.intake = Intake(self)
 
     async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
         """Run work in a write transaction and wait for its commit."""

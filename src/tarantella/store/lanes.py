@@ -19,6 +19,7 @@ class Lane:
     not_before: float
     breaker: Breaker
     unclean_deaths: int
+    breaker_resets: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class Stand:
 _READY_OF_ALL = (
     "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
     "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
-    "AND runs.status = 'running' AND runs.wanted = 'run'"
+    "AND runs.status = 'running' AND runs.wanted = 'run' AND stands.lane NOT IN (SELECT host FROM sites WHERE paused = 1)"
 )
 
 
@@ -126,4 +127,4 @@ def _lane(row: Row) -> Lane:
     breaker = Breaker(
         BreakerState(row.breaker_state), row.breaker_failures, row.breaker_open_until, row.breaker_failed_probes
     )
-    return Lane(row.name, row.not_before, breaker, row.unclean_deaths)
+    return Lane(row.name, row.not_before, breaker, row.unclean_deaths, row.breaker_resets)

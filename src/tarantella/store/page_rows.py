@@ -228,6 +228,11 @@ def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -
     return list(rows.values())
 
 
+def insert_start(tx: Tx, run_id: str, link: Link, strategy: str, now: float) -> None:
+    """Insert the only page of a run that is new."""
+    tx.insert("pages", _FOUND, start_pages(run_id, [link], strategy, now), conflict="(run_id, fingerprint) DO NOTHING")
+
+
 def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
     """Insert the pages that are new to their runs, and say which were, in the order in which they are due."""
     if not rows:

@@ -18,3 +18,15 @@ def after(tx: Tx, run_id: str, last: int, limit: int = 500) -> list[tuple[int, d
         limit=limit,
     )
     return [(row.id, orjson.loads(row.data)) for row in rows]
+
+
+def with_attempts(tx: Tx, run_id: str, last: int, limit: int) -> list[tuple[int, dict[str, Any], int]]:
+    """The same, each with the number of attempts that its page took."""
+    rows = tx.all(
+        "SELECT r.id, r.data, p.charged FROM records AS r JOIN pages AS p ON p.id = r.page_id "
+        "WHERE r.run_id = :run AND r.id > :last ORDER BY r.id LIMIT :limit",
+        run=run_id,
+        last=last,
+        limit=limit,
+    )
+    return [(row.id, orjson.loads(row.data), row.charged) for row in rows]

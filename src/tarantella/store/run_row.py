@@ -22,7 +22,7 @@ from tarantella.domain.outcome import Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
 from tarantella.domain.trap import TrapNote
-from tarantella.store import events
+from tarantella.store import events, first_page
 from tarantella.store.connection import Row
 from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
@@ -181,16 +181,19 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
         values["reason"] = None  # a pause that came too late, say
     if status is RunStatus.COMPLETED:
         values["failure_code"] = values["error_message"] = None
-    history.append(_ending(status, counts, now - (run.started_at or run.created_at)))
+    values["attempt"], first = first_page.ending(tx, run.id)
+    values["stats"] = orjson.dumps(first).decode()
+    history.append(_ending(status, counts, first, now - (run.started_at or run.created_at)))
     tx.execute("DELETE FROM stands WHERE run_id = :run", run=run.id)
     tx.execute("DELETE FROM run_workers WHERE run_id = :run", run=run.id)
     return status
 
 
-def _ending(status: RunStatus, counts: Counts, seconds: float) -> Event:
+def _ending(status: RunStatus, counts: Counts, first: Mapping[str, Any], seconds: float) -> Event:
     meta = {
         "status": status,
         "stats": {
+            **first,
             "total": counts.total,
             "done": counts.done,
             "failed": counts.failed,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import orjson
@@ -24,8 +24,9 @@ from tarantella.store.tx import Tx, pack
 SUBMITTING = "submitting"
 DELETING = "deleting"
 UNSEEN = (SUBMITTING, DELETING)  # half of a run is none; what a command left so when it died, the duties remove
-_IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
+IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
 INTERRUPTED = "interrupted"
+CLI, SCRAPING, JOB = "cli", "scraping", "job"  # who asks for runs
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
 
 
@@ -57,6 +58,14 @@ class Run:
     stored: int = 0
     sitemaps: int = 0
     traps: tuple[TrapNote, ...] = ()
+    source: str = CLI
+    job_id: str | None = None
+    snapshot: dict[str, Any] | None = None
+    requested_strategy: str | None = None
+    resolved_strategy: str | None = None
+    attempt: int = 1
+    stats: dict[str, Any] = field(default_factory=dict)
+    export_format: str | None = None
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -85,6 +94,14 @@ class Run:
             finished_at=row.finished_at,
             sitemaps=row.sitemaps,
             traps=run_row.stored_traps(row.traps),
+            source=row.source,
+            job_id=row.job_id,
+            snapshot=orjson.loads(row.snapshot) if row.snapshot else None,
+            requested_strategy=row.requested_strategy,
+            resolved_strategy=row.resolved_strategy,
+            attempt=row.attempt,
+            stats=orjson.loads(row.stats),
+            export_format=row.export_format,
         )
 
     @property
@@ -168,6 +185,14 @@ def get(tx: Tx, run_id: str) -> Run:
     return Run.of(_row(tx, run_id))
 
 
+def seen(tx: Tx, run_id: str) -> Run:
+    """A run that exists for users; one that is half there, or half gone, doesn't."""
+    run = get(tx, run_id)
+    if run.reason in UNSEEN:
+        raise _no_run(run_id)
+    return run
+
+
 def _locked(tx: Tx, run_id: str) -> Run:
     """The run as it is, and as it stays until this transaction changes it or ends."""
     return Run.of(_row(tx, run_id, tx.dialect.for_update))
@@ -182,7 +207,7 @@ def find(tx: Tx, prefix: str) -> str:
     """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
     if prefix == "latest":
         found = tx.all(
-            f"SELECT id FROM runs WHERE {_IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
+            f"SELECT id FROM runs WHERE {IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
         )
     else:
         part = prefix.lower()
@@ -193,21 +218,29 @@ def find(tx: Tx, prefix: str) -> str:
             place=max(1, LENGTH + 1 - len(part)),
         )
     if not found:
-        raise NotFound(f"There is no run {prefix!r}.", remedy="`tarantella runs list` shows those that there are.")
+        raise _no_run(prefix)
     if len(found) > 1:
         raise Conflict(f"More than one run begins or ends with {prefix!r}.", remedy="Write more of its id.")
     return str(found[0].id)
 
 
 def listed(
-    tx: Tx, *, status: RunStatus | None = None, limit: int = 50, before: tuple[float, str] | None = None
+    tx: Tx,
+    *,
+    status: RunStatus | None = None,
+    source: str | None = None,
+    job_id: str | None = None,
+    limit: int = 50,
+    before: tuple[float, str] | None = None,
 ) -> list[Run]:
     """The newest runs first."""
     created, run_id = before or (1e18, "")
+    filters = {"status": status, "source": source, "job_id": job_id}
+    given = {name: value for name, value in filters.items() if value is not None}
     rows = tx.all(
-        f"SELECT * FROM runs WHERE (created_at, id) < (:created, :id) AND {_IS_SEEN} "
-        f"{'AND status = :status ' if status else ''}ORDER BY created_at DESC, id DESC LIMIT :limit",
-        **{"created": created, "id": run_id, "limit": limit, **({"status": status} if status else {})},
+        f"SELECT * FROM runs WHERE (created_at, id) < (:created, :id) AND {IS_SEEN} "
+        f"{''.join(f'AND {name} = :{name} ' for name in given)}ORDER BY created_at DESC, id DESC LIMIT :limit",
+        **{"created": created, "id": run_id, "limit": limit, **given},
     )
     return [Run.of(row) for row in rows]
 
@@ -381,5 +414,9 @@ def _check_keeper(tx: Tx, keeper: str | None) -> None:
 def _row(tx: Tx, run_id: str, locking: str = "") -> Row:
     row = tx.first(f"SELECT * FROM runs WHERE id = :id {locking}", id=run_id)
     if row is None:
-        raise NotFound(f"There is no run {run_id!r}.", remedy="`tarantella runs list` shows those that there are.")
+        raise _no_run(run_id)
     return row
+
+
+def _no_run(text: str) -> NotFound:
+    return NotFound(f"There is no run {text!r}.", remedy="`tarantella runs list` shows those that there are.")

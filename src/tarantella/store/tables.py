@@ -52,6 +52,10 @@ workers = Table(
     Column("beat_at", Double, nullable=False),
     Column("hungry", Integer, nullable=False, server_default=text("0")),
     Column("dead_at", Double),
+    _count("work"),  # what it could be doing now: in flight, or due and free to be taken
+    _count("progress"),  # grows with whatever it gets done
+    _count("in_flight"),
+    Column("patience", Double, nullable=False, server_default=text("0")),  # how long one of its pages may take
     _index_where("dead_at IS NULL", "workers_alive", "id"),
 )
 
@@ -89,11 +93,56 @@ runs = Table(
     Column("finished_at", Double),
     _count("sitemaps"),  # of the total: they list pages and are none, so that max_pages is not about them
     Column("traps", Text, nullable=False, server_default=text("'[]'")),  # what the trap rules stopped, or are about to
+    Column("job_id", _Id),  # the job that it is a run of
+    Column("source", _word(16), nullable=False, server_default=text("'cli'")),  # who asked for it: cli, scraping, job
+    Column("snapshot", Text),  # the job as it was when the run was made
+    Column("requested_strategy", _word(16)),
+    Column("resolved_strategy", _word(16)),  # what that came to: its pages may still escalate
+    Column("attempt", Integer, nullable=False, server_default=text("1")),  # of its first page, once it is over
+    Column("max_attempts", Integer),
+    Column("stats", Text, nullable=False, server_default=text("'{}'")),  # of its first page, once it is over
+    Column("export_format", _word(8)),
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
     _index_where("keeper IS NOT NULL", "runs_by_keeper", "keeper"),
     _index_where("reason IN ('submitting', 'deleting')", "runs_unseen", "reason"),
+    Index("runs_by_source", "source", "created_at", "id"),
+    Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
+    _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
+    _index_where("finished_at IS NOT NULL", "runs_finished", "source", "finished_at"),
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("version", Integer, nullable=False, server_default=text("1")),  # grows with every change
+    Column("name", Text),
+    Column("target_url", Text, nullable=False),
+    Column("fields", Text, nullable=False),
+    Column("requires_auth", Integer, nullable=False),
+    Column("frequency", _word(32), nullable=False),
+    Column("strategy", _word(16), nullable=False),
+    Column("status", _word(16), nullable=False),
+    Column("options", Text, nullable=False),  # how its runs crawl, where that is not as usual
+    Column("secrets", Text),
+    Column("warnings", Text, nullable=False),
+    Column("keep_seconds", Double),  # how long its runs are kept once they are over; without one, until deleted
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("jobs_by_age", "created_at", "id"),
+)
+
+idempotency_keys = Table(
+    "idempotency_keys",
+    metadata,
+    Column("key", _word(255), primary_key=True),
+    Column("digest", _word(64), nullable=False),  # of the request that came with it
+    Column("status", Integer, nullable=False),
+    Column("answer", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Index("idempotency_keys_by_age", "created_at"),
 )
 
 pages = Table(
@@ -189,6 +238,7 @@ lanes = Table(
     Column("breaker_open_until", Double, nullable=False, server_default=text("0")),
     Column("breaker_failed_probes", Integer, nullable=False, server_default=text("0")),
     Column("unclean_deaths", Integer, nullable=False, server_default=text("0")),  # of owners, in a row
+    Column("breaker_resets", Integer, nullable=False, server_default=text("0")),  # by people; its owner follows
     Index("lanes_by_owner", "owner"),
 )
 
@@ -223,4 +273,49 @@ run_workers = Table(
     Column("run_id", _Id, primary_key=True),
     Column("worker_id", _Id, primary_key=True),
     Column("slots", Integer, nullable=False),
+)
+
+sites = Table(
+    "sites",
+    metadata,
+    Column("host", _word(255), primary_key=True),
+    # What people allow; what is not said is left to the runs.
+    Column("per_host", Integer),
+    Column("delay", Double),
+    Column("max_rate", Double),
+    Column("obey_robots", Integer, nullable=False, server_default=text("0")),
+    Column("paused", Integer, nullable=False, server_default=text("0")),
+    Column("policy_at", Double),
+    # What it has shown.
+    _count("requests"),
+    _count("failures"),
+    Column("codes", Text, nullable=False, server_default=text("'{}'")),
+    Column("recent_requests", Double, nullable=False, server_default=text("0")),  # fading, as of seen_at
+    Column("recent_failures", Double, nullable=False, server_default=text("0")),
+    Column("usual_ms", Double),
+    Column("slots", Double),  # of the throttle, when it was last seen at work
+    Column("slots_limit", Integer),
+    Column("keeps_delay", Double),
+    Column("last_ok_at", Double),
+    Column("last_failed_at", Double),
+    Column("seen_at", Double),
+    _index_where("paused = 1", "sites_paused", "host"),
+)
+
+tokens = Table(
+    "tokens",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("name", Text),
+    Column("scope", _word(8), nullable=False),
+    Column("digest", _word(64), nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("revoked_at", Double),
+)
+
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", _word(255), primary_key=True),  # with its labels, as Prometheus reads it
+    _count("value"),
 )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tarantella.domain.errors import WorkerDead
 from tarantella.domain.run import Wanted
+from tarantella.domain.vitals import NOTHING_TO_DO, Vitals
 from tarantella.store import admission, runs
 from tarantella.store.connection import Row
 from tarantella.store.runs import INTERRUPTED as INTERRUPTED
@@ -37,13 +38,18 @@ def register(tx: Tx, worker: WorkerInfo, now: float) -> None:
     )
 
 
-def beat(tx: Tx, worker_id: str, hungry: bool, now: float) -> bool:
+def beat(tx: Tx, worker_id: str, hungry: bool, now: float, vitals: Vitals = NOTHING_TO_DO) -> bool:
     """Say that this worker lives; False when it was declared dead meanwhile."""
     return (
         tx.execute(
-            "UPDATE workers SET beat = beat + 1, beat_at = :now, hungry = :hungry WHERE id = :id AND dead_at IS NULL",
+            "UPDATE workers SET beat = beat + 1, beat_at = :now, hungry = :hungry, work = :work, progress = :progress, "
+            "in_flight = :in_flight, patience = :patience WHERE id = :id AND dead_at IS NULL",
             id=worker_id,
             hungry=int(hungry),
+            work=vitals.work,
+            progress=vitals.progress,
+            in_flight=vitals.in_flight,
+            patience=vitals.patience,
             now=now,
         )
         == 1
@@ -59,7 +65,8 @@ def check_alive(tx: Tx, worker_id: str) -> None:
 
 def alive(tx: Tx) -> Sequence[Row]:
     return tx.all(
-        "SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry FROM workers WHERE dead_at IS NULL"
+        "SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry, work, progress, in_flight, patience "
+        "FROM workers WHERE dead_at IS NULL"
     )
 
 

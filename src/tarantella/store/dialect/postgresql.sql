@@ -35,6 +35,44 @@ CREATE TABLE cookies (
 	PRIMARY KEY (run_id, domain, path, name)
 );
 
+CREATE TABLE counters (
+	name VARCHAR(255) COLLATE "C" NOT NULL,
+	value BIGINT DEFAULT 0 NOT NULL,
+	PRIMARY KEY (name)
+);
+
+CREATE TABLE idempotency_keys (
+	key VARCHAR(255) COLLATE "C" NOT NULL,
+	digest VARCHAR(64) COLLATE "C" NOT NULL,
+	status INTEGER NOT NULL,
+	answer TEXT NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (key)
+);
+
+CREATE INDEX idempotency_keys_by_age ON idempotency_keys (created_at);
+
+CREATE TABLE jobs (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT 1 NOT NULL,
+	name TEXT,
+	target_url TEXT NOT NULL,
+	fields TEXT NOT NULL,
+	requires_auth INTEGER NOT NULL,
+	frequency VARCHAR(32) COLLATE "C" NOT NULL,
+	strategy VARCHAR(16) COLLATE "C" NOT NULL,
+	status VARCHAR(16) COLLATE "C" NOT NULL,
+	options TEXT NOT NULL,
+	secrets TEXT,
+	warnings TEXT NOT NULL,
+	keep_seconds DOUBLE PRECISION,
+	created_at DOUBLE PRECISION NOT NULL,
+	updated_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX jobs_by_age ON jobs (created_at, id);
+
 CREATE TABLE lanes (
 	name VARCHAR(255) COLLATE "C" NOT NULL,
 	owner VARCHAR(36) COLLATE "C",
@@ -44,6 +82,7 @@ CREATE TABLE lanes (
 	breaker_open_until DOUBLE PRECISION DEFAULT 0 NOT NULL,
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
+	breaker_resets INTEGER DEFAULT 0 NOT NULL,
 	PRIMARY KEY (name)
 );
 
@@ -151,6 +190,15 @@ CREATE TABLE runs (
 	finished_at DOUBLE PRECISION,
 	sitemaps BIGINT DEFAULT 0 NOT NULL,
 	traps TEXT DEFAULT '[]' NOT NULL,
+	job_id VARCHAR(36) COLLATE "C",
+	source VARCHAR(16) COLLATE "C" DEFAULT 'cli' NOT NULL,
+	snapshot TEXT,
+	requested_strategy VARCHAR(16) COLLATE "C",
+	resolved_strategy VARCHAR(16) COLLATE "C",
+	attempt INTEGER DEFAULT 1 NOT NULL,
+	max_attempts INTEGER,
+	stats TEXT DEFAULT '{}' NOT NULL,
+	export_format VARCHAR(8) COLLATE "C",
 	PRIMARY KEY (id)
 );
 
@@ -160,9 +208,42 @@ CREATE INDEX runs_by_keeper ON runs (keeper) WHERE keeper IS NOT NULL;
 
 CREATE INDEX runs_by_rank ON runs (status, rank);
 
+CREATE INDEX runs_by_source ON runs (source, created_at, id);
+
+CREATE INDEX runs_by_source_and_status ON runs (source, status, created_at, id);
+
 CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
 
+CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NOT NULL;
+
+CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
+
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
+
+CREATE TABLE sites (
+	host VARCHAR(255) COLLATE "C" NOT NULL,
+	per_host INTEGER,
+	delay DOUBLE PRECISION,
+	max_rate DOUBLE PRECISION,
+	obey_robots INTEGER DEFAULT 0 NOT NULL,
+	paused INTEGER DEFAULT 0 NOT NULL,
+	policy_at DOUBLE PRECISION,
+	requests BIGINT DEFAULT 0 NOT NULL,
+	failures BIGINT DEFAULT 0 NOT NULL,
+	codes TEXT DEFAULT '{}' NOT NULL,
+	recent_requests DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	recent_failures DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	usual_ms DOUBLE PRECISION,
+	slots DOUBLE PRECISION,
+	slots_limit INTEGER,
+	keeps_delay DOUBLE PRECISION,
+	last_ok_at DOUBLE PRECISION,
+	last_failed_at DOUBLE PRECISION,
+	seen_at DOUBLE PRECISION,
+	PRIMARY KEY (host)
+);
+
+CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
 CREATE TABLE stands (
 	run_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -175,6 +256,16 @@ CREATE INDEX stands_of_lane ON stands (lane, run_id);
 
 CREATE INDEX stands_ready ON stands (ready_at);
 
+CREATE TABLE tokens (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	name TEXT,
+	scope VARCHAR(8) COLLATE "C" NOT NULL,
+	digest VARCHAR(64) COLLATE "C" NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	revoked_at DOUBLE PRECISION,
+	PRIMARY KEY (id)
+);
+
 CREATE TABLE workers (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	serves VARCHAR(36) COLLATE "C",
@@ -186,6 +277,10 @@ CREATE TABLE workers (
 	beat_at DOUBLE PRECISION NOT NULL,
 	hungry INTEGER DEFAULT 0 NOT NULL,
 	dead_at DOUBLE PRECISION,
+	work BIGINT DEFAULT 0 NOT NULL,
+	progress BIGINT DEFAULT 0 NOT NULL,
+	in_flight BIGINT DEFAULT 0 NOT NULL,
+	patience DOUBLE PRECISION DEFAULT 0 NOT NULL,
 	PRIMARY KEY (id)
 );
 

@@ -1,0 +1,1 @@
+"""HTTP: routes and views over the use cases."""

@@ -1,0 +1,41 @@
+"""Idempotency-Key: the same key with the same request gets the same answer, and nothing happens twice."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Annotated
+
+from fastapi import Depends, Header, Request, Response
+
+from tarantella.services.intake import Answer, Once
+from tarantella.store.idempotency import LONGEST_KEY
+
+
+async def _once(
+    request: Request,
+    key: Annotated[
+        str | None,
+        Header(
+            alias="Idempotency-Key",
+            min_length=1,
+            max_length=LONGEST_KEY,
+            pattern=r"^[!-~]+$",
+            description="Any text that is new for every new request. Sent again with the same request, it gets the same "
+            "answer, and nothing happens twice; with another request it is refused.",
+            examples=["8e03978e-40d5-43e8-bc93-6894a57f9324"],
+        ),
+    ] = None,
+) -> Once | None:
+    if key is None:
+        return None
+    said = b"\0".join([request.method.encode(), request.url.path.encode(), await request.body()])
+    return Once(key, blake2b(said, digest_size=32).hexdigest())
+
+
+IdempotencyKey = Annotated[Once | None, Depends(_once)]
+
+
+def response(answer: Answer, **headers: str) -> Response:
+    if answer.repeated:
+        headers["Idempotent-Replayed"] = "true"
+    return Response(answer.body, answer.status, headers, media_type="application/json")

@@ -1,0 +1,75 @@
+"""Runs the API in this process."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Generator
+from contextlib import contextmanager
+
+import uvicorn
+from fastapi import FastAPI
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from tarantella.api.plane import Plane
+from tarantella.api.streaming import ABORT
+
+LARGEST_HEAD = 128 * 1024
+GRACE_SECONDS = 2  # for answers that are under way when the server stops
+
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to whoever runs it, and ends its streams first when it stops."""
+
+    def __init__(self, config: uvicorn.Config, plane: Plane) -> None:
+        super().__init__(config)
+        self._plane = plane
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # It would wait for them otherwise, and they for it.
+        self._plane.broadcasts.close()
+        await super().shutdown(sockets)
+
+
+def make_server(api: FastAPI) -> Server:
+    """A server of this API; whoever runs it gives it sockets, and decides what a signal means."""
+    config = uvicorn.Config(
+        api,
+        loop="none",
+        http=Protocol,
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=GRACE_SECONDS,
+    )
+    return Server(config, api.state.plane)
+
+
+class Protocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, with a limit to the head of a request, and a way to drop a client that doesn't read."""
+
+    _head = 0
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._head = 0
+        self.scope[ABORT] = self.transport.abort  # type: ignore[literal-required]
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        super().on_header(name, value)
+        self._count(len(name) + len(value))
+
+    def _count(self, size: int) -> None:
+        self._head += size
+        if self._head > LARGEST_HEAD:
+            raise ValueError("The head of the request is too large.")  # which is answered with a 400

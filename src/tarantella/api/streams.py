@@ -1,0 +1,194 @@
+"""Server-sent events: a run's history and its progress, as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import ExitStack
+from typing import Annotated, Any
+
+import orjson
+from fastapi import APIRouter, Header, Response
+
+from tarantella.api.plane import RunId, Wired, checked_id
+from tarantella.api.streaming import Streamed
+from tarantella.api.strict import StrictRoute
+from tarantella.api.views.problem import problems
+from tarantella.api.views.runs import EventView, ProgressView
+from tarantella.services.broadcast import Broadcast, Broadcasts, Message
+from tarantella.store.progress import Look
+
+router = APIRouter(prefix="/jobs/runs", tags=["runs"], route_class=StrictRoute)
+
+MEDIA_TYPE = "text/event-stream"
+HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+HEARTBEAT = 15.0  # seconds without a message after which a comment is sent
+PER_SECOND = 10
+MOST_IN_BATCH = 500
+RETRY_MILLISECONDS = 1_000
+BEGINNING = f"retry: {RETRY_MILLISECONDS}\n: a run's events follow\n\n".encode()
+_STREAM: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "Messages as they happen; the last one is `end`.",
+        "content": {
+            MEDIA_TYPE: {
+                "schema": {
+                    "type": "object",
+                    "description": "One message. `data` is JSON: an event, a list of events, the progress, or how it ended.",
+                    "properties": {
+                        "id": {"type": "string", "description": "The number of the event."},
+                        "event": {"enum": ["message", "batch", "progress", "end"]},
+                        "data": {"type": "string", "contentMediaType": "application/json"},
+                        "retry": {"type": "integer"},
+                    },
+                },
+                "example": 'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n'
+                'event: end\ndata: {"status":"completed"}\n\n',
+            }
+        },
+    },
+    204: {"description": "The run is over, and there is nothing that the client has not seen: don't come back."},
+    **problems(404, 422, 503),
+}
+LastEventId = Annotated[
+    int | None,
+    Header(
+        alias="Last-Event-ID",
+        ge=0,
+        le=2**53,
+        description="The number of the last event that was seen: those behind it follow.",
+    ),
+]
+
+
+def written(event: Mapping[str, Any]) -> bytes:
+    """An event as a message of a stream."""
+    return b"id: %d\ndata: %s\n\n" % (event["sequence"], EventView.of(event).model_dump_json().encode())
+
+
+class Pacer:
+    """At most so many messages in any second."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._sent: deque[float] = deque(maxlen=PER_SECOND)
+
+    def allowance(self) -> int:
+        """How many may be sent now."""
+        now = self._clock()
+        while self._sent and now - self._sent[0] >= 1.0:
+            self._sent.popleft()
+        return PER_SECOND - len(self._sent)
+
+    def sent(self, messages: int = 1) -> None:
+        self._sent.extend([self._clock()] * messages)
+
+    async def turn(self) -> int:
+        """Wait until something may be sent; how many messages."""
+        allowed = self.allowance()
+        if allowed:
+            return allowed
+        await asyncio.sleep(max(0.0, 1.0 - (self._clock() - self._sent[0])))
+        return max(1, self.allowance())
+
+
+class _Stream:
+    """What one client is sent. It holds its place among those who watch until it is closed."""
+
+    def __init__(self, broadcasts: Broadcasts, look: Look, heartbeat: float) -> None:
+        self._holding = ExitStack()
+        self._broadcasts = broadcasts
+        self._heartbeat = heartbeat
+        self._pacer = Pacer()
+        self.broadcast: Broadcast = self._holding.enter_context(broadcasts.watching(look))
+
+    async def aclose(self) -> None:
+        self._holding.close()
+
+    def _end(self) -> bytes:
+        return b"event: end\ndata: %s\n\n" % orjson.dumps({"status": self.broadcast.ended})
+
+
+class EventStream(_Stream):
+    """All events behind a number, then those that come."""
+
+    def __init__(self, broadcasts: Broadcasts, look: Look, after: int, heartbeat: float = HEARTBEAT) -> None:
+        super().__init__(broadcasts, look, heartbeat)
+        self._after = after
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield BEGINNING
+        while True:
+            allowed = await self._pacer.turn()
+            if found := await self._next():
+                self._after = found[-1].sequence
+                yield self._told(found, allowed)
+            elif self.broadcast.ended is not None:
+                yield self._end()
+                return
+            elif not await self.broadcast.news(self._heartbeat):
+                yield b": still here\n\n"
+
+    async def _next(self) -> list[Message]:
+        known = self.broadcast.after(self._after, MOST_IN_BATCH)
+        if known is not None:
+            return known
+        return await self._broadcasts.older(self.broadcast.run_id, self._after, MOST_IN_BATCH)
+
+    def _told(self, found: list[Message], allowed: int) -> bytes:
+        """One message each; where they are more than may be sent, all in one."""
+        if len(found) <= allowed:
+            self._pacer.sent(len(found))
+            return b"".join(message.event for message in found)
+        self._pacer.sent()
+        told = b",".join(message.event.partition(b"data: ")[2].rstrip() for message in found)
+        return b"id: %d\nevent: batch\ndata: [%s]\n\n" % (found[-1].sequence, told)
+
+
+class ProgressStream(_Stream):
+    """How far a run is, whenever that has changed; who is slow misses what was in between."""
+
+    def __init__(self, broadcasts: Broadcasts, look: Look, heartbeat: float = HEARTBEAT) -> None:
+        super().__init__(broadcasts, look, heartbeat)
+        self._seen = 0
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        yield BEGINNING
+        while True:
+            await self._pacer.turn()
+            if self.broadcast.changes != self._seen and self.broadcast.progress is not None:
+                self._seen = self.broadcast.changes
+                self._pacer.sent()
+                told = ProgressView.of(self.broadcast.progress).model_dump_json().encode()
+                yield b"event: progress\ndata: %s\n\n" % told
+            elif self.broadcast.ended is not None:
+                yield self._end()
+                return
+            elif not await self.broadcast.news(self._heartbeat):
+                yield b": still here\n\n"
+
+
+@router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=_STREAM)
+async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId = None) -> Response:
+    """Server-sent events: one message for each event, with its number as `id`, and `end` after the last.
+
+    Who was cut off sends `Last-Event-ID` and misses nothing. At most ten messages come in a second: where more has
+    happened, events come together in a message `batch`, as a list. A comment is sent every 15 seconds at least.
+    """
+    plane.broadcasts.check_room()
+    look = await plane.broadcasts.look(checked_id(run_id, "run"))
+    if look.run.is_over and last_event_id is not None and last_event_id >= look.run.last_event:
+        return Response(status_code=204)
+    return Streamed(EventStream(plane.broadcasts, look, last_event_id or 0), MEDIA_TYPE, HEADERS)
+
+
+@router.get(
+    "/{run_id}/progress/stream", summary="Watch the progress of a run", response_class=Response, responses=_STREAM
+)
+async def stream_progress(run_id: RunId, plane: Wired) -> Response:
+    """Server-sent events: a message `progress` whenever something has changed, a few times in a second at most, then `end`."""
+    plane.broadcasts.check_room()
+    look = await plane.broadcasts.look(checked_id(run_id, "run"))
+    return Streamed(ProgressStream(plane.broadcasts, look), MEDIA_TYPE, HEADERS)

@@ -1,0 +1,1 @@
+"""What goes in and out as JSON, one noun per file."""

@@ -1,0 +1,261 @@
+"""Jobs, as clients describe and see them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
+
+from tarantella.api.views.common import (
+    EXAMPLE_ID,
+    LONGEST_ADDRESS,
+    Flag,
+    Number,
+    PriorityName,
+    Said,
+    Told,
+    Whole,
+    moment,
+    shown_job,
+)
+from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, JobField, Wish
+from tarantella.services.jobs import JobDraft, snapshot_of
+from tarantella.store.jobs import Job
+
+_NOT_YET = ("xpath", "jmespath", "regex", "type", "all", "required")
+_LONGEST_SELECTOR = 2_000
+_SECRET = ("headers", "proxy")
+_OWN = ("target_url", "requires_auth", "frequency", "strategy", "name")
+_LONGEST_KEPT = 100 * 366 * 86_400.0
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
+Address = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ADDRESS)]
+Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
+
+
+class FieldView(BaseModel):
+    """A value wanted from each page, and where it stands."""
+
+    model_config = ConfigDict(
+        extra="allow",
+        json_schema_extra={"additionalProperties": False, "examples": [{"name": "price", "css": ".price"}]},
+    )
+
+    name: Name = Field(examples=["price"])
+    css: Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_SELECTOR)] = Field(
+        description="A CSS selector: the text of what it finds.", examples=[".price"]
+    )
+    attr: str | None = Field(
+        None,
+        pattern=r"^[A-Za-z_][A-Za-z0-9_:.-]*$",
+        max_length=100,
+        description="An attribute of what was found instead of its text.",
+        examples=["href"],
+    )
+
+
+def _known(field: FieldView) -> FieldView:
+    for name in field.model_extra or ():
+        if name in _NOT_YET:
+            raise ValueError(f"{name} is not there yet: fields are found by css, with attr for an attribute")
+        raise ValueError(f"there is no {name[:40]!r} in a field")
+    return field
+
+
+def _is_name(value: Any) -> str:
+    return "name" if isinstance(value, str) else "selector"
+
+
+Wanted = Annotated[
+    Annotated[Name, Tag("name")] | Annotated[FieldView, AfterValidator(_known), Tag("selector")],
+    Discriminator(_is_name),
+]
+
+
+class BackoffView(Said):
+    """How long to wait before a retry: `min(cap, base · factor^(n−1))` seconds, and up to `jitter` of it more."""
+
+    base: Number = Field(10.0, ge=0, le=86_400)
+    factor: Number = Field(3.0, ge=1, le=100)
+    cap: Number = Field(300.0, ge=0, le=86_400)
+    jitter: Number = Field(0.1, ge=0, le=1)
+
+
+class JobOptions(Said):
+    """How a job's runs crawl. What is not said is as usual."""
+
+    max_depth: Whole | None = Field(
+        None, ge=1, le=1_000, description="1, as usual, is the target alone; 2 also what it links to."
+    )
+    max_pages: Whole | None = Field(None, ge=1, le=1_000_000, description="Pages of one run at most.")
+    concurrency: Whole | None = Field(None, ge=1, le=1_000, description="Requests in flight for one run.")
+    per_host: Whole | None = Field(None, ge=1, le=1_000, description="Requests in flight to one host.")
+    delay_seconds: Number | None = Field(
+        None, ge=0, le=3_600, description="The pause between two requests to one host."
+    )
+    timeout_seconds: Number | None = Field(
+        None, ge=0.1, le=366 * 86_400, description="When a run stops and keeps what it has; 1800 as usual."
+    )
+    max_attempts: Whole | None = Field(None, ge=1, le=100, description="Requests for one page in all.")
+    backoff: BackoffView | None = Field(None, description="How long to wait before a retry.")
+    scope: Literal["host", "domain", "path", "any"] | None = Field(None, description="Which links are followed.")
+    include: list[Pattern] | None = Field(None, max_length=100, description="Patterns that addresses must match.")
+    exclude: list[Pattern] | None = Field(None, max_length=100, description="Patterns that addresses must not match.")
+    sitemaps: list[Address] | None = Field(
+        None, max_length=100, description="Sitemaps to read, or `auto` for those that the site names."
+    )
+    obey_robots: Flag | None = Field(None, description="Whether robots.txt is obeyed; it is, as usual.")
+    user_agent: str | None = Field(
+        None, min_length=1, max_length=500, pattern=r"^[ -~]+$", description="How to introduce ourselves."
+    )
+    text: Literal["fast", "none"] | None = Field(None, description="How the text of a page is found, if at all.")
+    partial_results_ok: Flag | None = Field(
+        None, description="Whether a run with failed pages is `partial`, or has failed."
+    )
+    priority: PriorityName | None = Field(None, description="Who goes first when runs have to wait.")
+
+    def options(self) -> dict[str, Any]:
+        """What was said of how to crawl."""
+        said = self.model_dump(mode="json", exclude_unset=True, include=set(JobOptions.model_fields))
+        return {name: value for name, value in said.items() if value is not None}
+
+
+class _Secret(Said):
+    headers: (
+        dict[
+            Annotated[str, StringConstraints(pattern=r"^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$")],
+            Annotated[str, StringConstraints(max_length=8_000, pattern=r"^[^\x00-\x08\x0a-\x1f\x7f]*$")],
+        ]
+        | None
+    ) = Field(None, max_length=50, description="Sent to the target's server alone, kept apart, and never shown again.")
+    proxy: str | None = Field(
+        None, min_length=1, max_length=1_000, description="A proxy to go through; never shown again."
+    )
+
+    def secrets(self) -> dict[str, Any]:
+        return {name: value for name in _SECRET if (value := getattr(self, name))}
+
+
+class JobCreate(JobOptions, _Secret):
+    """What to collect."""
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "examples": [
+                {"target_url": "https://example.com", "fields": ["title"], "strategy": "auto"},
+                {
+                    "target_url": "https://example.com/shop",
+                    "fields": ["title", {"name": "price", "css": ".price"}],
+                    "max_depth": 2,
+                    "priority": "high",
+                },
+            ]
+        }
+    )
+
+    target_url: Address = Field(description="An http or https address.", examples=["https://example.com"])
+    fields: list[Wanted] = Field(
+        min_length=1,
+        max_length=MOST_FIELDS,
+        description="The names of what is wanted, each once; or a name with the selector that finds it.",
+        examples=[["title"]],
+    )
+    requires_auth: Flag = Field(False, description="Whether the target needs a login, which takes a browser.")
+    frequency: str = Field("on_demand", max_length=100, description="Only `on_demand`: schedules are not there yet.")
+    strategy: Wish = Field(Wish.AUTO, description="How to fetch; `auto` finds out when a run is made.")
+    name: Name | None = Field(None, description="For people.")
+    keep_runs_hours: Number | None = Field(
+        None,
+        gt=0,
+        le=_LONGEST_KEPT / 3_600,
+        description="How long runs are kept once they are over; for ever as usual.",
+    )
+
+    def draft(self) -> JobDraft:
+        return JobDraft(
+            target_url=self.target_url,
+            fields=_fields(self.fields),
+            requires_auth=self.requires_auth,
+            frequency=self.frequency,
+            strategy=self.strategy,
+            name=self.name,
+            options=self.options(),
+            secrets=self.secrets() or None,
+            keep_seconds=self.keep_runs_hours * 3_600 if self.keep_runs_hours is not None else None,
+        )
+
+
+class JobPatch(JobOptions, _Secret):
+    """What to change. An option that is null is as usual again."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"fields": ["title", "description"], "max_depth": 2}]})
+
+    target_url: Address | None = None
+    fields: list[Wanted] | None = Field(None, min_length=1, max_length=MOST_FIELDS)
+    requires_auth: Flag | None = None
+    frequency: str | None = Field(None, max_length=100)
+    strategy: Wish | None = None
+    name: Name | None = None
+    keep_runs_hours: Number | None = Field(None, gt=0, le=_LONGEST_KEPT / 3_600)
+
+    def changes(self) -> dict[str, Any]:
+        """What was said, by the names that jobs have for it."""
+        said = self.model_fields_set
+        changes: dict[str, Any] = {
+            name: value
+            for name in _OWN
+            if name in said and ((value := getattr(self, name)) is not None or name == "name")
+        }
+        if self.fields is not None:
+            changes["fields"] = _fields(self.fields)
+        if "keep_runs_hours" in said:
+            changes["keep_seconds"] = self.keep_runs_hours * 3_600 if self.keep_runs_hours is not None else None
+        if said & set(_SECRET):
+            changes["secrets"] = self.secrets() or None
+        if options := self.model_dump(mode="json", exclude_unset=True, include=set(JobOptions.model_fields)):
+            changes["options"] = options
+        return changes
+
+
+def _fields(wanted: list[str | FieldView]) -> tuple[JobField, ...]:
+    return tuple(
+        JobField(field) if isinstance(field, str) else JobField(field.name, field.css, field.attr) for field in wanted
+    )
+
+
+class JobView(Told):
+    """A job. Its options stand beside its fields, where they are not as usual."""
+
+    model_config = ConfigDict(extra="allow")
+
+    id: str = Field(examples=[EXAMPLE_ID])
+    target_url: str = Field(examples=["https://example.com/"])
+    fields: list[str | dict[str, str]] = Field(examples=[["title"]])
+    requires_auth: bool
+    frequency: str = Field(examples=["on_demand"])
+    strategy: Wish
+    status: str = Field(examples=["validated"])
+    version: int = Field(description="Grows with every change; a run says which version it was made of.")
+    name: str | None
+    warnings: list[str] = Field(description="What may be wrong with it, and did not have to be refused.")
+    headers: dict[str, str] | None = Field(
+        description="The names of the headers that are sent; what is in them is not shown."
+    )
+    proxy: str | None
+    keep_runs_hours: float | None
+    created_at: datetime
+    updated_at: datetime
+
+    @classmethod
+    def of(cls, job: Job) -> Self:
+        secrets = job.secrets or {}
+        return cls(
+            **shown_job(snapshot_of(job)),
+            status=job.status,
+            warnings=list(job.warnings),
+            headers=dict.fromkeys(secrets["headers"], "***") if secrets.get("headers") else None,
+            proxy="***" if secrets.get("proxy") else None,
+            keep_runs_hours=job.keep_seconds / 3_600 if job.keep_seconds is not None else None,
+            created_at=moment(job.created_at),
+            updated_at=moment(job.updated_at),
+        )

@@ -1,0 +1,166 @@
+"""The whole, as clients see it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Self
+
+from pydantic import Field
+
+from tarantella import __version__
+from tarantella.api.views.common import Told, moment
+from tarantella.domain.url import redact
+from tarantella.services.supervisor import Engine, Supervisor
+from tarantella.services.system import System
+from tarantella.services.vigils import Watched
+from tarantella.settings import Settings
+
+
+class WorkerView(Told):
+    """A process that works on runs: an engine of this or another server, or a command."""
+
+    id: str
+    serves: str | None = Field(description="The one run that it works for; null when it works for all.")
+    host: str = Field(description="The machine that it runs on.")
+    pid: int
+    version: str
+    started_at: datetime
+    beat_at: datetime = Field(description="When it last gave a sign of life, by its own clock.")
+    condition: str = Field(description="`idle`, `working`, `suspect` (it may stand still) or `stalled`.")
+    in_flight: int = Field(description="Requests that it waits for.")
+    work: int = Field(description="What it could be doing now; 0 when there is nothing to do.")
+    progress: int = Field(description="Grows with whatever it gets done.")
+
+    @classmethod
+    def of(cls, worker: Watched) -> Self:
+        return cls(
+            id=worker.id,
+            serves=worker.serves,
+            host=worker.host,
+            pid=worker.pid,
+            version=worker.version,
+            started_at=moment(worker.started_at),
+            beat_at=moment(worker.beat_at),
+            condition=worker.condition.value,
+            in_flight=worker.vitals.in_flight,
+            work=worker.vitals.work,
+            progress=worker.vitals.progress,
+        )
+
+
+class EngineView(Told):
+    """A child of this server."""
+
+    number: int
+    pid: int | None
+    state: str = Field(description="`starting`, `running`, `waiting` (for its next start) or `stopped`.")
+    condition: str | None = Field(description="As its worker's, once it has one.")
+    restarts: int = Field(description="How often it had to be started again.")
+    last_end: str | None = Field(description="How it ended the last time, if it did.")
+
+    @classmethod
+    def of(cls, engine: Engine) -> Self:
+        return cls(
+            number=engine.number,
+            pid=engine.pid,
+            state=engine.state.value,
+            condition=engine.condition.value if engine.condition is not None else None,
+            restarts=engine.restarts,
+            last_end=engine.last_end,
+        )
+
+
+class CapacityView(Told):
+    """How many runs may run at the same time."""
+
+    max_concurrent_tasks: int
+    running: int
+    free: int = Field(description="How many more could run now.")
+    queued: int
+    paused: int
+    at_capacity: bool
+
+
+class LanesView(Told):
+    """Hosts, by what they are doing."""
+
+    known: int = Field(description="Hosts that runs have been at.")
+    owned: int = Field(description="Of them, those that a worker works on.")
+    waiting: int = Field(description="Those that asked to be left alone for a while.")
+    broken: int = Field(description="Those whose breaker is not closed.")
+    paused: int = Field(description="Those that are paused by their policy.")
+
+
+class QueueView(Told):
+    """What waits."""
+
+    pending_pages: int = Field(description="Pages that are still to be fetched, of all runs that are not over.")
+    oldest_queued_seconds: float | None = Field(description="For how long the oldest queued run has been waiting.")
+
+
+class WaitingView(Told):
+    """A run that waits, and why."""
+
+    run_id: str
+    status: str
+    reason: str | None = Field(description="Why it waits.")
+    waiting_seconds: float
+    pending_pages: int
+
+
+class SystemView(Told):
+    """Everything at a glance."""
+
+    version: str
+    started_at: datetime = Field(description="When this server was started.")
+    uptime_seconds: float
+    database: str = Field(description="`sqlite` or `postgresql`.")
+    capacity: CapacityView
+    runs: dict[str, int] = Field(description="How many runs there are, by status.")
+    queue: QueueView
+    lanes: LanesView
+    engines: list[EngineView] = Field(description="The children of this server.")
+    workers: list[WorkerView] = Field(description="Everybody who works on this database.")
+    waiting: list[WaitingView] = Field(description="The first 100 runs that wait, those that are next first.")
+
+    @classmethod
+    def of(
+        cls, found: System, supervisor: Supervisor | None, settings: Settings, now: float, started_at: float
+    ) -> Self:
+        runs, oldest = found.census.runs, found.census.oldest_queued_at
+        running, limit = runs.get("running", 0), settings.max_concurrent_tasks
+        lanes = found.census.lanes
+        return cls(
+            version=__version__,
+            started_at=moment(started_at),
+            uptime_seconds=round(max(0.0, now - started_at), 3),
+            database="postgresql" if settings.database_url else "sqlite",
+            capacity=CapacityView(
+                max_concurrent_tasks=limit,
+                running=running,
+                free=max(0, limit - running),
+                queued=runs.get("queued", 0),
+                paused=runs.get("paused", 0),
+                at_capacity=running >= limit,
+            ),
+            runs=runs,
+            queue=QueueView(
+                pending_pages=found.census.pending_pages,
+                oldest_queued_seconds=None if oldest is None else round(max(0.0, now - oldest), 3),
+            ),
+            lanes=LanesView(
+                known=lanes.known, owned=lanes.owned, waiting=lanes.waiting, broken=lanes.broken, paused=lanes.paused
+            ),
+            engines=[EngineView.of(engine) for engine in supervisor.engines] if supervisor is not None else [],
+            workers=[WorkerView.of(worker) for worker in found.workers],
+            waiting=[
+                WaitingView(
+                    run_id=run["id"],
+                    status=run["status"],
+                    reason=redact(run["reason"]) if run["reason"] else None,
+                    waiting_seconds=round(max(0.0, now - (run["paused_at"] or run["created_at"])), 3),
+                    pending_pages=run["pending"],
+                )
+                for run in found.waiting
+            ],
+        )

@@ -1,0 +1,44 @@
+"""Asks the API one thing and shows the answer: what most commands do that have an endpoint of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tarantella.cli.connection import connected
+from tarantella.cli.shown import show_lines, show_table
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Whom to ask, and how to show what they say."""
+
+    as_json: bool
+    verbose: int
+    server: str | None
+    data_dir: Path | None
+    database_url: str | None
+
+    def one(self, method: str, path: str, body: Any = None, *, otherwise: str = "Done.", **parameters: Any) -> int:
+        """Ask for one thing; where there is nothing to be told of it, say this instead."""
+        with connected(self.data_dir, self.database_url, self.server, verbose=self.verbose) as tarantella:
+            found = tarantella.ask(method, path, body, **parameters)
+            if self.as_json:
+                tarantella.terminal.show_json(found if found is not None else {"done": True})
+            elif found is None:
+                tarantella.terminal.say(otherwise)
+            else:
+                show_lines(tarantella.terminal, found)
+        return 0
+
+    def many(self, path: str, columns: Mapping[str, str], limit: int, nothing: str, **parameters: Any) -> int:
+        """Ask for a list."""
+        with connected(self.data_dir, self.database_url, self.server, verbose=self.verbose) as tarantella:
+            found = tarantella.listed(path, limit, **parameters)
+            if self.as_json:
+                tarantella.terminal.show_json(found)
+            else:
+                show_table(tarantella.terminal, found, columns, nothing)
+        return 0

@@ -1,0 +1,219 @@
+"""`tarantella jobs`: what is collected again and again."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tarantella.cli.command import Command, Group
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, StrategyName, Verbose
+from tarantella.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tarantella.cli.asking import Asking
+
+EXAMPLES = """
+Examples:
+  tarantella jobs create https://example.com/shop --field title --field price=.price --set max_depth=2
+  tarantella jobs run 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
+  tarantella jobs update 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10 --set priority='"high"'
+  tarantella jobs runs 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
+
+Its runs are worked on by `tarantella serve`.
+"""
+COLUMNS = {"job": "id", "target": "target_url", "fields": "fields", "strategy": "strategy", "version": "version"}
+RUN_COLUMNS = {
+    "run": "id",
+    "status": "status",
+    "done": "counts.done",
+    "failed": "counts.failed",
+    "left": "counts.pending",
+    "created": "created_at",
+}
+WANTED = "What to collect"
+NOTHING = "There are none."
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    cls=Group,
+    no_args_is_help=True,
+    epilog=EXAMPLES,
+    help="Make jobs, change them, and run them.",
+)
+JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="The id of a job.", show_default=False)]
+Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="So many at most.")]
+Fields = Annotated[
+    list[str] | None,
+    typer.Option("--field", metavar="NAME[=CSS[@ATTR]]", help="What is wanted from each page.", rich_help_panel=WANTED),
+]
+Strategy = Annotated[
+    StrategyName | None,
+    typer.Option(metavar="auto|http|browser|api_replay", help="How to fetch.", rich_help_panel=WANTED),
+]
+Name = Annotated[str | None, typer.Option(metavar="TEXT", help="A name for people.", rich_help_panel=WANTED)]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="OPTION=JSON",
+        help="Any other option of a job, as the API calls it, as in max_depth=2.",
+        rich_help_panel=WANTED,
+    ),
+]
+
+
+@app.command(cls=Command)
+def create(
+    url: Annotated[str, typer.Argument(metavar="URL", help="The address to collect from.", show_default=False)],
+    field: Fields = None,
+    strategy: Strategy = None,
+    name: Name = None,
+    set_: Set = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Make a job."""
+    body = {"target_url": url, **_said(field or ["title"], strategy, name, set_)}
+    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", "/jobs", body)
+
+
+@app.command("list", cls=Command)
+def list_(
+    limit: Limit = 50,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """List the jobs, the newest first."""
+    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    return asking.many("/jobs", COLUMNS, limit, NOTHING)
+
+
+@app.command(cls=Command)
+def show(
+    job: JobArgument,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Show all about one job."""
+    return _asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(job))
+
+
+@app.command(cls=Command)
+def update(
+    job: JobArgument,
+    url: Annotated[
+        str | None, typer.Option("--url", metavar="URL", help="The address to collect from.", rich_help_panel=WANTED)
+    ] = None,
+    field: Fields = None,
+    strategy: Strategy = None,
+    name: Name = None,
+    set_: Set = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Change a job. Runs that there are keep what they were made of."""
+    body = {**({"target_url": url} if url is not None else {}), **_said(field, strategy, name, set_)}
+    return _asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(job), body)
+
+
+@app.command(cls=Command)
+def delete(
+    job: JobArgument,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Delete a job, its runs, and all that they collected."""
+    return _asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(job), otherwise="Deleted.")
+
+
+@app.command(cls=Command)
+def run(
+    job: JobArgument,
+    priority: Annotated[
+        PriorityName | None, typer.Option(metavar="critical|high|medium|low", help="Instead of the job's own.")
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Queue a run of a job, for the engines of `tarantella serve`."""
+    body = {"priority": priority} if priority is not None else None
+    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", f"{_path(job)}/runs", body)
+
+
+@app.command(cls=Command)
+def runs(
+    job: JobArgument,
+    limit: Limit = 50,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """List the runs of a job, the newest first."""
+    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    return asking.many(f"{_path(job)}/runs", RUN_COLUMNS, limit, NOTHING)
+
+
+def _path(job: str) -> str:
+    from tarantella.cli.connection import part
+
+    return f"/jobs/{part(job)}"
+
+
+def _said(fields: list[str] | None, strategy: str | None, name: str | None, more: list[str] | None) -> dict[str, Any]:
+    said: dict[str, Any] = {}
+    if fields:
+        said["fields"] = [_field(text) for text in fields]
+    if strategy is not None:
+        said["strategy"] = strategy
+    if name is not None:
+        said["name"] = name
+    for text in more or ():
+        option, equals, value = text.partition("=")
+        try:
+            said[option.strip()] = json.loads(value)
+        except ValueError:
+            if not equals:
+                raise InvalidInput(
+                    f"{text[:60]!r} sets nothing.", field="set", remedy="Write OPTION=JSON, as in max_depth=2."
+                ) from None
+            # A word need not be quoted twice.
+            said[option.strip()] = value
+    return said
+
+
+def _field(text: str) -> Any:
+    from tarantella.domain.spec import Field
+
+    if "=" not in text:
+        return text
+    wanted = Field.parse(text)
+    return {"name": wanted.name, "css": wanted.css, **({"attr": wanted.attr} if wanted.attr else {})}
+
+
+def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
+    from tarantella.cli.asking import Asking
+
+    return Asking(as_json, verbose, server, data_dir, database_url)

@@ -1,0 +1,102 @@
+"""`tarantella system`: how the whole gets on, as the server sees it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from tarantella.cli.command import Command, Group
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+
+EXAMPLES = """
+Examples:
+  tarantella system show
+  tarantella system ready && echo work gets done
+  tarantella system metrics --server http://127.0.0.1:8000
+"""
+
+app = typer.Typer(
+    rich_markup_mode=None,
+    cls=Group,
+    no_args_is_help=True,
+    epilog=EXAMPLES,
+    help="See who works, what waits and why, and the numbers for Prometheus.",
+)
+
+
+@app.command(cls=Command)
+def show(
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Show version, workers, lanes, capacity, and why runs wait."""
+    return _show("/system", as_json, verbose, server, data_dir, database_url)
+
+
+@app.command(cls=Command)
+def health(
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Ask whether the server is alive."""
+    return _show("/health", as_json, verbose, server, data_dir, database_url)
+
+
+@app.command(cls=Command)
+def ready(
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Ask whether work gets done; the exit code is 1 when it does not."""
+    return _show("/readyz", as_json, verbose, server, data_dir, database_url)
+
+
+@app.command(cls=Command)
+def tasks(
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Show how tasks get on: slots, errors, and hosts that are left alone."""
+    return _show("/scraping/status", as_json, verbose, server, data_dir, database_url)
+
+
+@app.command(cls=Command)
+def metrics(
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Print the numbers for Prometheus."""
+    from tarantella.cli.connection import connected
+
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        text = b"".join(tarantella.download("/metrics")).decode()
+        samples = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        if as_json:
+            tarantella.terminal.show_json({name: float(value) for name, _, value in samples})
+        else:
+            tarantella.terminal.show(text.rstrip())
+    return 0
+
+
+def _show(
+    path: str, as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None
+) -> int:
+    from tarantella.cli.asking import Asking
+
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", path)

@@ -1,0 +1,99 @@
+"""A job: what to collect again and again, and which strategy its runs get."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tarantella.domain.errors import InvalidInput, NotThereYet
+from tarantella.domain.failure import Failure
+from tarantella.domain.spec import Field
+
+ON_DEMAND = "on_demand"
+MOST_FIELDS = 200
+LONGEST_NAME = 200
+
+
+class Wish(StrEnum):
+    """The strategy that a job asks for."""
+
+    AUTO = "auto"
+    HTTP = "http"
+    BROWSER = "browser"
+    API_REPLAY = "api_replay"
+
+
+class JobStatus(StrEnum):
+    VALIDATED = "validated"
+    DELETING = "deleting"  # gone for everybody; its runs are being removed
+
+
+@dataclass(frozen=True, slots=True)
+class JobField:
+    """A value wanted from each page: by its name alone, or found by a selector."""
+
+    name: str
+    css: str | None = None
+    attr: str | None = None
+
+
+def checked_fields(fields: Sequence[JobField]) -> tuple[JobField, ...]:
+    """The fields with their names trimmed; refused where one is blank or there twice."""
+    if not 1 <= len(fields) <= MOST_FIELDS:
+        raise InvalidInput(
+            f"There are {len(fields)} fields.",
+            field="fields",
+            limit=MOST_FIELDS,
+            remedy=f"Name at least one and at most {MOST_FIELDS}.",
+        )
+    trimmed = tuple(JobField(field.name.strip(), field.css, field.attr) for field in fields)
+    seen: set[str] = set()
+    for field in trimmed:
+        if not field.name:
+            raise InvalidInput("A field has no name.", field="fields", remedy="Give each field a name, like `title`.")
+        if len(field.name) > LONGEST_NAME:
+            raise InvalidInput(
+                f"A field's name has {len(field.name)} characters.",
+                field="fields",
+                limit=LONGEST_NAME,
+                remedy="Choose a shorter one.",
+            )
+        if field.name in seen:
+            raise InvalidInput(
+                f"The field {field.name!r} is there twice.", field="fields", remedy="Give each field its own name."
+            )
+        seen.add(field.name)
+    return trimmed
+
+
+def selected(fields: Sequence[JobField]) -> tuple[Field, ...]:
+    """Those of the fields that are found by a selector."""
+    return tuple(Field(field.name, field.css, field.attr) for field in fields if field.css is not None)
+
+
+def checked_frequency(frequency: str) -> str:
+    if frequency != ON_DEMAND:
+        raise NotThereYet(
+            "Schedules are not there yet.",
+            field="frequency",
+            limit=ON_DEMAND,
+            remedy=f"Leave it {ON_DEMAND!r}, and start runs with POST /jobs/{{id}}/runs.",
+        )
+    return frequency
+
+
+def known_strategy(wish: Wish, *, requires_auth: bool) -> str | None:
+    """The strategy of a run, where that needs no look at the site."""
+    if requires_auth:
+        return Wish.BROWSER
+    return None if wish is Wish.AUTO else wish.value
+
+
+# What a site does to a plain client that a browser may get past.
+_REFUSALS = frozenset({Failure.BLOCKED, Failure.RATE_LIMITED, Failure.NEEDS_RENDER})
+
+
+def strategy_after(failure: Failure | None) -> str:
+    """The strategy that a look at the site suggests; one that told nothing suggests the cheapest."""
+    return Wish.BROWSER if failure in _REFUSALS else Wish.HTTP

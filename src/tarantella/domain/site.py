@@ -1,0 +1,81 @@
+"""A host: what people allow it to be asked, and how well it has answered."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import dataclass, field, fields
+
+from tarantella.domain.errors import InvalidInput
+
+# What was seen so many seconds ago counts half as much as what is seen now.
+FADES_BY_HALF = 300.0
+SMOOTHING = 0.1
+
+_BOUNDS: tuple[tuple[str, float, float], ...] = (
+    ("per_host", 1, 1_000),
+    ("delay", 0.0, 3_600.0),
+    ("max_rate", 0.001, 1_000.0),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SitePolicy:
+    """What a host may be asked. It can only make the runs stricter, never looser: what is not said is left to them."""
+
+    per_host: int | None = None  # requests in flight
+    delay: float | None = None  # seconds between the beginnings of two requests
+    max_rate: float | None = None  # requests a second
+    obey_robots: bool = False  # also for runs that don't care
+    paused: bool = False  # nothing is asked for; pages wait
+
+    def __post_init__(self) -> None:
+        for name, low, high in _BOUNDS:
+            value = getattr(self, name)
+            if value is not None and not (low <= value <= high):
+                raise InvalidInput(
+                    f"{name} is {value}, which is not between {low:g} and {high:g}.",
+                    field=name,
+                    remedy="Choose a value in that range, or none to leave it to the runs.",
+                )
+
+    @property
+    def least_delay(self) -> float:
+        """Seconds between two requests at least."""
+        return max(self.delay or 0.0, 1 / self.max_rate if self.max_rate else 0.0)
+
+
+FREE = SitePolicy()
+POLICY_FIELDS = tuple(each.name for each in fields(SitePolicy))
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was asked of a host since this was last stored, and what came of it."""
+
+    requests: int = 0
+    failures: Counter[str] = field(default_factory=Counter)
+    elapsed_ms: int = 0
+    slots: float | None = None
+    slots_limit: int | None = None
+    delay: float | None = None
+
+    def add(self, failure: str | None, elapsed_ms: int) -> None:
+        self.requests += 1
+        self.elapsed_ms += elapsed_ms
+        if failure is not None:
+            self.failures[failure] += 1
+
+    def merge(self, other: Tally) -> None:
+        self.requests += other.requests
+        self.elapsed_ms += other.elapsed_ms
+        self.failures += other.failures
+
+
+def faded(value: float, seconds: float) -> float:
+    """How much of a count is left after this time."""
+    return value * math.pow(0.5, max(0.0, seconds) / FADES_BY_HALF)
+
+
+def smoothed(usual: float | None, value: float) -> float:
+    return value if usual is None else usual + SMOOTHING * (value - usual)

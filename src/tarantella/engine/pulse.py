@@ -1,0 +1,106 @@
+"""What a worker tells of itself and of its hosts with every beat."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+
+from tarantella.domain.site import Tally
+from tarantella.domain.vitals import Vitals
+from tarantella.engine.counters import Counters
+from tarantella.engine.holdings import Holdings
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.settler import Settler
+from tarantella.store import counters, sites
+from tarantella.store.settle import Settled
+from tarantella.store.tx import Tx
+
+HOSTS_AT_ONCE = 500  # a few milliseconds of the write lock
+MOST_HOSTS = 20_000  # that wait to be told; what is more is not worth the memory
+LOOKS_AT_LEAST_EVERY = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What one beat tells."""
+
+    vitals: Vitals
+    counted: Counter[str]
+    tallies: dict[str, Tally]
+
+    def store(self, tx: Tx, now: float) -> None:
+        counters.add(tx, self.counted)
+        sites.tally(tx, self.tallies, now)
+
+
+class Pulse:
+    """Collects between two beats."""
+
+    def __init__(self, held: Holdings, settler: Settler, clock: Clock) -> None:
+        self.counters = Counters()
+        self._held = held
+        self._settler = settler
+        self._clock = clock
+        self._progress = 0
+        self._ready_lanes = 0
+        self._looked = clock.monotonic()
+        self._told: Counter[str] = Counter()
+        self._tallies: dict[str, Tally] = {}
+
+    def settled(self, settled: Settled) -> None:
+        """Something was stored."""
+        self.counters.count(settled)
+        self._progress += 1
+        for outcome in settled.outcomes:
+            attempt = outcome.attempt
+            if attempt is None or not attempt.was_sent:
+                continue
+            tally = self._tallies.get(outcome.page.lane)
+            if tally is None:
+                if len(self._tallies) >= MOST_HOSTS:
+                    continue
+                tally = self._tallies[outcome.page.lane] = Tally()
+            tally.add(attempt.failure, attempt.elapsed_ms)
+
+    def looked(self, took: int, left: int) -> None:
+        """A look at what there is to do has ended: so many lanes were taken, and so many left that could have been."""
+        self._progress += took
+        self._ready_lanes = left
+        self._looked = self._clock.monotonic()
+
+    def read(self) -> Reading:
+        """What there is to tell now; whoever reads it stores it, or says that they could not."""
+        counted = self.counters.series()
+        counted.subtract(self._told)
+        tallies = {name: self._tallies.pop(name) for name in list(islice(self._tallies, HOSTS_AT_ONCE))}
+        for name, tally in tallies.items():
+            if (lane := self._held.lanes.get(name)) is not None:
+                tally.slots, tally.slots_limit, tally.delay = lane.throttle.slots, lane.throttle.limit, lane.delay
+        return Reading(self._vitals(), counted, tallies)
+
+    def told(self, reading: Reading) -> None:
+        """That is stored now."""
+        self._told += reading.counted
+
+    def untold(self, reading: Reading) -> None:
+        """It could not be stored, and is told with the next."""
+        for name, tally in reading.tallies.items():
+            self._tallies.setdefault(name, Tally()).merge(tally)
+
+    def _vitals(self) -> Vitals:
+        held = self._held
+        startable = sum(self._could_start(lane) for lane in held.lanes.values())
+        work = len(held.tasks) + startable + self._ready_lanes + (not self._settler.is_idle)
+        if self._clock.monotonic() - self._looked > LOOKS_AT_LEAST_EVERY:
+            # Who does not look can't know that there is nothing to do.
+            work += 1
+        patience = max((run.spec.total_timeout for run in held.runs.values()), default=0.0)
+        return Vitals(work, self._progress, len(held.tasks), patience)
+
+    def _could_start(self, lane: OwnedLane) -> bool:
+        """Whether a page waits at a host that does not have to be waited for."""
+        if lane.active or not lane.queued or lane.wait_time():
+            return False
+        runs = self._held.runs
+        return any(runs[run_id].may_start for run_id in lane.run_ids if run_id in runs)

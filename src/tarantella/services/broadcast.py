@@ -1,0 +1,195 @@
+"""One reader of the database for each run that somebody watches, however many do."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import Any
+
+from tarantella.domain.errors import NotFound, Overloaded, StoreError
+from tarantella.domain.run import RunStatus
+from tarantella.services.app import App
+from tarantella.services.progress import Progress, Speedometers
+from tarantella.store import events, progress
+from tarantella.store.progress import Look
+from tarantella.store.tx import Tx
+
+MOST_WATCHERS = 1_000
+KEPT_EVENTS = 5_000
+AT_ONCE = 1_000
+LOOKS_EVERY = 0.2  # seconds, at a run that is running
+LOOKS_AT_THE_IDLE_EVERY = 0.5
+STOPPED = "server stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """An event, put into the words of the stream once for all who watch."""
+
+    sequence: int
+    event: bytes
+
+
+class Broadcast:
+    """What is new of one run."""
+
+    def __init__(self, run_id: str, first: int, written: Callable[[Mapping[str, Any]], bytes]) -> None:
+        self.run_id = run_id
+        self.last = first  # the number of the newest event that is known here
+        self.progress: Progress | None = None
+        self.changes = 0  # how often the progress was another one
+        self.ended: str | None = None  # how the run ended, or why nobody looks any more
+        self.watchers = 0
+        self._written = written
+        self._kept: deque[Message] = deque(maxlen=KEPT_EVENTS)
+        self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def after(self, sequence: int, limit: int) -> list[Message] | None:
+        """The events behind this one; None when they are too old to be known here."""
+        if sequence >= self.last:
+            return []
+        if not self._kept or self._kept[0].sequence > sequence + 1:
+            return None
+        skipped = sequence + 1 - self._kept[0].sequence
+        return list(islice(self._kept, skipped, skipped + limit))
+
+    async def news(self, within: float) -> bool:
+        """Wait until there is something new; False when nothing was."""
+        if self.ended is not None:
+            return True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await asyncio.shield(self._news)
+            return True
+        return False
+
+    def tell(self, found: list[dict[str, Any]], seen: Progress) -> None:
+        for event in found:
+            self._kept.append(Message(event["sequence"], self._written(event)))
+            self.last = event["sequence"]
+        before, self.progress = self.progress, seen
+        if before is None or _told(before) != _told(seen):
+            self.changes += 1
+        elif not found:
+            return
+        self._wake()
+
+    def end(self, how: str) -> None:
+        self.ended = self.ended or how
+        self._wake()
+
+    def _wake(self) -> None:
+        woken, self._news = self._news, asyncio.get_running_loop().create_future()
+        if not woken.done():
+            woken.set_result(None)
+
+
+def _told(seen: Progress) -> tuple[object, ...]:
+    """What makes a look at a run another one to those who watch."""
+    run = seen.run
+    return (run.status, run.counts, run.records, run.reason, run.last_event, seen.phase)
+
+
+class Broadcasts:
+    """The runs that are watched now."""
+
+    def __init__(self, app: App, speedometers: Speedometers, written: Callable[[Mapping[str, Any]], bytes]) -> None:
+        self._app = app
+        self._speedometers = speedometers
+        self._written = written
+        self._running: dict[str, tuple[Broadcast, asyncio.Task[None]]] = {}
+        self._watchers = 0
+        self._closed = False
+
+    @property
+    def watchers(self) -> int:
+        return self._watchers
+
+    @property
+    def readers(self) -> int:
+        """How many look at the database."""
+        return len(self._running)
+
+    @contextmanager
+    def watching(self, look: Look) -> Iterator[Broadcast]:
+        """Watch a run for a while."""
+        broadcast = self._join(look)
+        try:
+            yield broadcast
+        finally:
+            self._leave(broadcast)
+
+    def check_room(self) -> None:
+        if self._watchers >= MOST_WATCHERS:
+            raise Overloaded(
+                f"{MOST_WATCHERS} streams are open.",
+                limit=MOST_WATCHERS,
+                remedy="Close some, or ask now and then instead.",
+            )
+
+    async def look(self, run_id: str) -> Look:
+        return await self._app.database.read(partial(progress.look, run_id=run_id))
+
+    async def older(self, run_id: str, after: int, limit: int) -> list[Message]:
+        """Events that are too old to be known to a broadcast."""
+        found = await self._app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit))
+        return [Message(event["sequence"], self._written(event)) for event in found]
+
+    def close(self) -> None:
+        """End all streams: the server is about to stop."""
+        self._closed = True
+        for broadcast, task in self._running.values():
+            task.cancel()
+            broadcast.end(STOPPED)
+
+    def _join(self, look: Look) -> Broadcast:
+        run = look.run
+        known = self._running.get(run.id)
+        if known is None or (known[0].ended is not None and not run.is_over):
+            # A run that was queued again has a new story; who still reads the old one has it for themselves.
+            broadcast = Broadcast(run.id, max(0, run.last_event - KEPT_EVENTS), self._written)
+            known = self._running[run.id] = (broadcast, asyncio.create_task(self._read(broadcast)))
+        broadcast = known[0]
+        self._watchers += 1
+        broadcast.watchers += 1
+        if self._closed:
+            broadcast.end(STOPPED)
+        return broadcast
+
+    def _leave(self, broadcast: Broadcast) -> None:
+        self._watchers -= 1
+        broadcast.watchers -= 1
+        known = self._running.get(broadcast.run_id)
+        if not broadcast.watchers and known is not None and known[0] is broadcast:
+            del self._running[broadcast.run_id]
+            known[1].cancel()
+
+    async def _read(self, broadcast: Broadcast) -> None:
+        while broadcast.ended is None:
+            pause = LOOKS_EVERY
+            try:
+                look, found = await self._app.database.read(
+                    partial(_news, run_id=broadcast.run_id, after=broadcast.last)
+                )
+                broadcast.tell(found, self._speedometers.seen(look, self._app.now()))
+                if len(found) == AT_ONCE:
+                    continue
+                if look.run.is_over:
+                    broadcast.end(look.run.status.value)
+                elif look.run.status is not RunStatus.RUNNING:
+                    pause = LOOKS_AT_THE_IDLE_EVERY
+            except NotFound:
+                broadcast.end("deleted")
+            except StoreError:
+                pause = LOOKS_AT_THE_IDLE_EVERY  # the store may be busy; watchers can wait
+            await asyncio.sleep(pause)
+
+
+def _news(tx: Tx, run_id: str, after: int) -> tuple[Look, list[dict[str, Any]]]:
+    """A run and its new events, both at the same moment: who sees the end has seen everything before it."""
+    return progress.look(tx, run_id), events.listed(tx, run_id, after=after, limit=AT_ONCE)

@@ -1,0 +1,64 @@
+"""Takes small submits in, many in one commit, and each of them once however often it is sent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from tarantella.services.app import App
+from tarantella.store import admission, idempotency, submission
+from tarantella.store.idempotency import Kept
+from tarantella.store.submission import Submission
+from tarantella.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Once:
+    """What makes a request the same request as another."""
+
+    key: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What is answered to a submit: a status, and JSON."""
+
+    status: int
+    body: str
+    repeated: bool = False
+
+
+async def known_answer(app: App, once: Once | None) -> Answer | None:
+    """What was answered to the same request before, so that nothing needs to be found out for it again."""
+    if once is None:
+        return None
+    kept = await app.database.read(partial(idempotency.find, key=once.key, digest=once.digest))
+    return _repeated(kept) if kept is not None else None
+
+
+async def submit(app: App, new: Submission, answer: Answer, once: Once | None) -> Answer:
+    """Store a run durably and say so; or, if the same request was here before, what was said then."""
+    store = partial(submission.store, new=new, max_running=app.settings.max_concurrent_tasks)
+    return await write_once(app, store, answer, once)
+
+
+async def write_once(app: App, work: Callable[[Tx], object], answer: Answer, once: Once | None) -> Answer:
+    """Do the work durably, unless the same request did it before."""
+    now = app.now()
+
+    def write(tx: Tx) -> Answer:
+        if once is not None:
+            new = Kept(once.key, once.digest, answer.status, answer.body)
+            if (first := idempotency.claim(tx, new, now)) is not None:
+                return _repeated(first)
+        work(tx)
+        return answer
+
+    admit = partial(admission.admit, limit=app.settings.max_concurrent_tasks, now=now)
+    return await app.database.intake.write(write, finish=admit)
+
+
+def _repeated(kept: Kept) -> Answer:
+    return Answer(kept.status, kept.answer, repeated=True)

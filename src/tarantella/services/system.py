@@ -1,0 +1,76 @@
+"""What a user asks of the whole: is it alive, does it get on, what does it wait for."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tarantella.domain.errors import StoreError
+from tarantella.domain.vitals import Condition
+from tarantella.services.app import App
+from tarantella.services.vigils import Vigils, Watched
+from tarantella.store import counters
+from tarantella.store import system as store
+from tarantella.store.system import Census
+from tarantella.store.tx import Tx
+
+STORE_PATIENCE = 2.0
+MOST_WAITING = 100
+GETS_ON = (Condition.IDLE, Condition.WORKING)
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether work that is submitted now will be done, and why not."""
+
+    store: str
+    engines: str
+    is_ready: bool
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """The whole at one moment."""
+
+    census: Census
+    waiting: list[dict[str, Any]]
+    workers: Sequence[Watched]
+
+
+async def readiness(vigils: Vigils) -> Readiness:
+    """The store answers, and an engine gets on with what there is to do. That there is much to do is no fault."""
+    try:
+        await asyncio.wait_for(vigils.look(), STORE_PATIENCE)
+    except TimeoutError:
+        return Readiness(f"it has not answered within {STORE_PATIENCE:.0f} s", "unknown", False)
+    except StoreError as error:
+        return Readiness(error.message, "unknown", False)
+    serving = vigils.serving()
+    getting_on = [worker for worker in serving if worker.condition in GETS_ON]
+    if getting_on:
+        busy = any(worker.condition is Condition.WORKING for worker in getting_on)
+        return Readiness("ok", "working" if busy else "idle", True)
+    if not serving:
+        return Readiness("ok", "no engine is at work", False)
+    worst = max(serving, key=lambda worker: max(worker.silent_for, worker.stuck_for))
+    stuck = max(worst.silent_for, worst.stuck_for)
+    return Readiness("ok", f"no engine has made progress for {stuck:.0f} s", False)
+
+
+async def system(app: App, vigils: Vigils) -> System:
+    workers = await vigils.look()
+
+    def look(tx: Tx) -> tuple[Census, list[dict[str, Any]]]:
+        return store.census(tx, app.now()), store.waiting_runs(tx, MOST_WAITING)
+
+    seen, waiting = await app.database.read(look)
+    return System(seen, waiting, workers)
+
+
+async def totals(app: App) -> tuple[Census, dict[str, int]]:
+    """How much there is of everything, and what all workers have done so far."""
+    seen = await app.database.read(partial(store.census, now=app.now()))
+    return seen, await app.database.read(counters.totals)

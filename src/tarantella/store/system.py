@@ -1,0 +1,66 @@
+"""How much there is of everything, for whoever looks at the whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tarantella.store.duties import LANE as DUTIES
+from tarantella.store.tx import Tx
+
+
+@dataclass(frozen=True, slots=True)
+class Lanes:
+    """Hosts, by what they are doing."""
+
+    known: int
+    owned: int  # somebody works on them
+    waiting: int  # asked to be left alone for a while
+    broken: int  # their breaker is not closed
+    paused: int  # by people
+
+
+@dataclass(frozen=True, slots=True)
+class Census:
+    """The whole at one moment."""
+
+    runs: dict[str, int]  # by status
+    pending_pages: int
+    oldest_queued_at: float | None
+    lanes: Lanes
+
+
+def census(tx: Tx, now: float) -> Census:
+    runs = {row.status: row.n for row in tx.all("SELECT status, count(*) AS n FROM runs GROUP BY status")}
+    live = "status IN ('queued', 'running', 'paused')"
+    return Census(
+        runs,
+        int(tx.value(f"SELECT coalesce(sum(pending), 0) FROM runs WHERE {live}")),
+        tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run'"),
+        _lanes(tx, now),
+    )
+
+
+def _lanes(tx: Tx, now: float) -> Lanes:
+    row = tx.first(
+        "SELECT count(*) AS known, count(owner) AS owned, "
+        "coalesce(sum(CASE WHEN not_before > :now THEN 1 ELSE 0 END), 0) AS waiting, "
+        "coalesce(sum(CASE WHEN breaker_state <> 'closed' THEN 1 ELSE 0 END), 0) AS broken "
+        "FROM lanes WHERE name <> :duties",
+        now=now,
+        duties=DUTIES,
+    )
+    assert row is not None
+    paused = tx.value("SELECT count(*) FROM sites WHERE paused = 1")
+    return Lanes(int(row.known), int(row.owned), int(row.waiting), int(row.broken), int(paused))
+
+
+def waiting_runs(tx: Tx, limit: int) -> list[dict[str, Any]]:
+    """Runs that don't run although they are not over, those that will be admitted next first, with the reason."""
+    rows = tx.all(
+        "SELECT id, status, wanted, reason, created_at, paused_at, pending FROM runs WHERE status IN ('queued', 'paused') "
+        "AND (reason IS NULL OR reason NOT IN ('submitting', 'deleting')) "
+        "ORDER BY CASE status WHEN 'queued' THEN 0 ELSE 1 END, rank, id LIMIT :limit",
+        limit=limit,
+    )
+    return [dict(row._mapping) for row in rows]

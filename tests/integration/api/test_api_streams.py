@@ -1,0 +1,241 @@
+"""Streams: numbered, resumed, paced, shared, and ended."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import httpx2
+import pytest
+
+from tarantella.api import streams
+from tarantella.api.streaming import Streamed
+from tarantella.domain.event import Event
+from tarantella.services.app import App
+from tarantella.store import events
+from tests.integration.api.live import Live, serving
+from tests.integration.api.talking import Talker
+from tests.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One message of a stream."""
+
+    kind: str
+    id: int | None
+    data: Any
+    at: float
+
+    @property
+    def sequences(self) -> list[int]:
+        return [event["sequence"] for event in (self.data if self.kind == "batch" else [self.data])]
+
+
+def messages(lines: Iterator[str]) -> Iterator[Told]:
+    """The messages of a stream; a comment is one of the kind `:`."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if line.startswith(":"):
+            yield Told(":", None, line, time.monotonic())
+        elif line:
+            name, _, value = line.partition(": ")
+            found[name] = value
+        elif "data" in found:
+            number = int(found["id"]) if "id" in found else None
+            yield Told(found.get("event", "message"), number, json.loads(found["data"]), time.monotonic())
+            found = {}
+
+
+def watch(live: Live, run_id: str, what: str = "events", last: int | None = None) -> list[Told]:
+    """A stream to its end."""
+    headers = {"Last-Event-ID": str(last)} if last is not None else {}
+    with httpx2.stream("GET", f"{live.url}/jobs/runs/{run_id}/{what}/stream", headers=headers, timeout=20) as answer:
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        return [told for told in messages(answer.iter_lines()) if told.kind != ":"]
+
+
+def say(app: App, run_id: str, number: int) -> None:
+    """Let so many things happen to a run, in one moment."""
+    said = [Event(f"Something {i}") for i in range(number)]
+    app.database.write_now(partial(events.record, run_id=run_id, events=said, now=time.time()))
+
+
+@pytest.fixture
+def live(app: App) -> Iterator[Live]:
+    with serving(app) as served:
+        yield served
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_stream_has_every_event_once_in_order_and_ends_after_the_last(
+    client: Talker, live: Live, site: Site
+) -> None:
+    run = client.task(site.url_for("/list?n=5"), max_depth=2)
+    told = watch(live, run)
+    *history, end = told
+    assert [message.id for message in history] == [1, 2, 3]
+    assert [message.data["message"] for message in history] == ["Run created", "Run started", "Run completed"]
+    assert (end.kind, end.data) == ("end", {"status": "completed"})
+    assert [message.data for message in history] == client.get(f"/jobs/runs/{run}/events")
+
+
+def test_who_was_cut_off_goes_on_behind_the_last_event_that_was_seen(client: Talker, live: Live) -> None:
+    run = client.task("https://a.example/")
+    client.delete(f"/scraping/tasks/{run}")
+    assert [message.id for message in watch(live, run)[:-1]] == [1, 2, 3]
+    assert [message.id for message in watch(live, run, last=2)[:-1]] == [3]
+    # Nothing is left to see: the answer that tells browsers not to come back.
+    again = httpx2.get(f"{live.url}/jobs/runs/{run}/events/stream", headers={"Last-Event-ID": "3"})
+    assert again.status_code == 204
+    nonsense = httpx2.get(f"{live.url}/jobs/runs/{run}/events/stream", headers={"Last-Event-ID": "x"})
+    assert nonsense.status_code == 422
+
+
+def test_events_that_happen_together_come_together_and_none_is_missing(client: Talker, app: App, live: Live) -> None:
+    run = client.task("https://a.example/")
+    say(app, run, 1_200)
+    client.delete(f"/scraping/tasks/{run}")
+    told = watch(live, run)
+    assert [number for message in told[:-1] for number in message.sequences] == list(range(1, 1_204))
+    assert told[0].kind == "batch"
+
+
+def test_no_client_gets_more_than_ten_messages_in_a_second(client: Talker, app: App, live: Live) -> None:
+    run = client.task("https://a.example/")
+
+    def talk() -> None:
+        for _ in range(60):
+            say(app, run, 1)
+            time.sleep(0.03)
+        client.delete(f"/scraping/tasks/{run}")
+
+    talking = threading.Thread(target=talk)
+    talking.start()
+    told = watch(live, run)
+    talking.join()
+    assert [number for message in told[:-1] for number in message.sequences] == list(range(1, 64))
+    times = [message.at for message in told]
+    # The end is no news, and may come on top.
+    assert max(sum(begin <= at < begin + 0.95 for at in times) for begin in times) <= streams.PER_SECOND + 1
+
+
+def test_a_comment_is_sent_while_nothing_happens(client: Talker, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(streams.EventStream.__init__, "__defaults__", (0.2,))
+    run = client.task("https://a.example/")
+    with httpx2.stream("GET", f"{live.url}/jobs/runs/{run}/events/stream", timeout=10) as answer:
+        comments = 0
+        for told in messages(answer.iter_lines()):
+            comments += told.kind == ":"
+            if comments == 3:
+                break
+    client.delete(f"/scraping/tasks/{run}")
+
+
+@pytest.mark.usefixtures("engine")
+def test_the_progress_stream_tells_growing_counts_and_ends(client: Talker, live: Live, site: Site) -> None:
+    run = client.task(site.url_for("/list?n=40&delay=0"), max_depth=2)
+    *progress, end = watch(live, run, "progress")
+    assert end.data == {"status": "completed"}
+    assert {message.kind for message in progress} == {"progress"}
+    done = [message.data["counts"]["done"] for message in progress]
+    assert done == sorted(done)
+    assert (done[-1], progress[-1].data["percent"]) == (41, 100)
+    for message in progress:
+        counts = message.data["counts"]
+        assert counts["total"] == counts["done"] + counts["failed"] + counts["skipped"] + counts["pending"]
+
+
+def test_three_hundred_clients_share_one_reader_and_all_hear_of_everything_within_a_second(
+    client: Talker, app: App, live: Live
+) -> None:
+    run = client.task("https://a.example/")
+    heard: list[list[float]] = []
+
+    async def listen() -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", live.port)
+        writer.write(f"GET /jobs/runs/{run}/events/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+        times: list[float] = []
+        while line := await reader.readline():
+            if b"Something" in line:
+                times.append(time.monotonic())
+            if b"event: end" in line:
+                break
+        heard.append(times)
+        writer.close()
+
+    said: list[float] = []
+
+    async def talk() -> None:
+        async with asyncio.timeout(20):
+            while live.plane.broadcasts.watchers < 300:
+                await asyncio.sleep(0.02)
+        readers.append(live.plane.broadcasts.readers)
+        for _ in range(3):
+            await asyncio.to_thread(say, app, run, 1)
+            said.append(time.monotonic())
+            await asyncio.sleep(0.3)
+        await asyncio.to_thread(client.delete, f"/scraping/tasks/{run}")
+
+    readers: list[int] = []
+
+    async def all_of_them() -> None:
+        await asyncio.gather(talk(), *(listen() for _ in range(300)))
+
+    asyncio.run(all_of_them())
+    assert readers == [1]
+    assert [len(times) for times in heard] == [3] * 300
+    for number, at in enumerate(said):
+        assert max(times[number] for times in heard) - at < 1.0
+    _until(lambda: live.plane.broadcasts.watchers == live.plane.broadcasts.readers == 0)
+
+
+def test_a_client_that_does_not_read_is_dropped_and_others_live(
+    client: Talker, app: App, live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Streamed.__init__, "__kwdefaults__", {"patience": 0.5})
+    run = client.task("https://a.example/")
+    long = [Event("x" * 20_000) for _ in range(2_000)]
+    app.database.write_now(partial(events.record, run_id=run, events=long, now=time.time()))
+    deaf = live.connect(receive_buffer=4_096)
+    deaf.sendall(f"GET /jobs/runs/{run}/events/stream HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
+    _until(lambda: live.plane.broadcasts.watchers == 1)
+    _until(lambda: live.plane.broadcasts.watchers == 0)
+    client.delete(f"/scraping/tasks/{run}")
+    assert watch(live, run)[-1].kind == "end"
+    deaf.close()
+
+
+def test_a_client_that_goes_away_is_forgotten(client: Talker, live: Live) -> None:
+    run = client.task("https://a.example/")
+    with httpx2.stream("GET", f"{live.url}/jobs/runs/{run}/events/stream", timeout=10):
+        _until(lambda: live.plane.broadcasts.watchers == 1)
+    _until(lambda: live.plane.broadcasts.watchers == 0)
+    assert live.plane.broadcasts.readers == 0
+
+
+def test_a_server_that_stops_ends_its_streams(client: Talker, live: Live) -> None:
+    run = client.task("https://a.example/")
+    threading.Timer(0.5, setattr, (live.server, "should_exit", True)).start()
+    began = time.monotonic()
+    assert watch(live, run)[-1].data == {"status": "server stopped"}
+    assert time.monotonic() - began < 4
+
+
+def test_unknown_runs_have_no_stream(live: Live) -> None:
+    for what in ("events", "progress"):
+        answer = httpx2.get(f"{live.url}/jobs/runs/{'0' * 8}-0000-7000-8000-{'0' * 12}/{what}/stream")
+        assert answer.status_code == 404
+
+
+def _until(condition: Any, seconds: float = 15.0) -> None:
+    give_up = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < give_up
+        time.sleep(0.02)
