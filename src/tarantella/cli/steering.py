@@ -24,9 +24,10 @@ from tarantella.cli.options import (
     Quiet,
     RecordFormat,
     RunArgument,
+    ServerUrl,
     Verbose,
 )
-from tarantella.cli.runs import app, find
+from tarantella.cli.runs import app, find, remote
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
@@ -58,11 +59,20 @@ def resume(
     quiet: Quiet = False,
     verbose: Verbose = 0,
     log_file: LogFile = None,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     engines: Engines = None,
 ) -> int:
-    """Go on with a run that was interrupted or paused."""
+    """Go on with a run that was interrupted or paused.
+
+    Where a server works on the same data, or is named, it is the server that goes on with it.
+    """
+    from tarantella.cli.remote_runs import refuse, server_of
+
+    if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
+        refuse("runs resume", format=format_, output=output, engines=engines)
+        return remote(server, as_json, verbose).steer(run, "resume")
     from tarantella.services import runs
 
     asked = Asked(run, format_, output, fail_on, as_json, engines)
@@ -79,6 +89,7 @@ def retry_failed(
     quiet: Quiet = False,
     verbose: Verbose = 0,
     log_file: LogFile = None,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     engines: Engines = None,
@@ -87,6 +98,11 @@ def retry_failed(
 
     Also those that it had to leave: because its time was up, or a host did not answer.
     """
+    from tarantella.cli.remote_runs import refuse, server_of
+
+    if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
+        refuse("runs retry-failed", format=format_, output=output, engines=engines)
+        return remote(server, as_json, verbose).steer(run, "retry-failed")
     from tarantella.domain.errors import Conflict
     from tarantella.services import runs
 
@@ -142,10 +158,15 @@ def pause(
     run: RunArgument,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """Let a run rest; pages in flight are finished first."""
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).steer(run, "pause")
     from tarantella.services import runs
 
     return _steer(run, runs.pause, data_dir, database_url, as_json, verbose)
@@ -156,10 +177,15 @@ def cancel(
     run: RunArgument,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """End a run; what it has found is kept."""
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).steer(run, "cancel")
     from tarantella.services import runs
 
     return _steer(run, runs.cancel, data_dir, database_url, as_json, verbose)

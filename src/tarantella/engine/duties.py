@@ -53,7 +53,9 @@ class Duties:
     async def _prune(self) -> None:
         """Delete runs that nobody wants to keep any longer, a little at a time: work goes on meanwhile."""
         now = self._clock.wall()
-        await self._database.write(partial(idempotency.forget_old, before=now - KEYS_ARE_KEPT), name="prune")
+        old = now - KEYS_ARE_KEPT
+        if await self._database.read(partial(idempotency.some_are_older, before=old)):
+            await self._database.write(partial(idempotency.forget_old, before=old), name="prune")
         expired = partial(retention.expired, cleanup_interval=self._cleanup_interval, now=now, limit=RUNS_AT_ONCE)
         enough = self._clock.monotonic() + LONGEST_PRUNE
         for run_id in await self._database.read(expired):
