@@ -14,6 +14,7 @@ from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
 
 LARGEST_HEAD = 128 * 1024
+KEEP_ALIVE_SECONDS = 75  # longer than most clients keep a connection: it is they who give it up
 GRACE_SECONDS = 2  # for answers that are under way when the server stops
 
 
@@ -46,6 +47,7 @@ def make_server(api: FastAPI) -> Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config, api.state.plane)
