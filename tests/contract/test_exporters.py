@@ -184,6 +184,7 @@ def test_what_is_missing_from_a_record_does_not_break_an_export(form: str, folde
     assert urls(form, path) == ["http://a/", "http://b/"]
 
 
+@pytest.mark.slow
 @FORMATS
 def test_records_are_taken_one_at_a_time_and_memory_stays_small(form: str, folder: Path) -> None:
     path = folder / f"x.{form}"

@@ -342,6 +342,14 @@ def test_nothing_can_be_asked_of_a_run_that_is_being_cancelled(world: World) -> 
         world.write(runs.delete_some, run_id=run)
 
 
+def test_who_wants_to_retry_a_run_that_only_waits_is_told_how_it_goes_on(world: World) -> None:
+    run = world.submit("")
+    world.pause(run)
+    with pytest.raises(Conflict, match="still paused") as told:
+        world.retry_failed(run)
+    assert f"tarantella runs resume {run}" in (told.value.remedy or "")
+
+
 def test_closing_goes_a_thousand_pages_at_a_time_and_can_keep_to_one_lane(world: World) -> None:
     run = world.create(*(f"{number}" for number in range(1_500)))
     there = [link(f"{number}", "b.example") for number in range(10)]
@@ -354,6 +362,26 @@ def test_closing_goes_a_thousand_pages_at_a_time_and_can_keep_to_one_lane(world:
 
 
 # -- what is over
+
+
+def test_a_cancel_that_was_seen_before_the_run_was_brought_back_closes_nothing(world: World) -> None:
+    run = world.submit("a", "b")
+    world.cancel(run)
+    world.close(run)
+    assert world.retry_failed(run) == 2
+    # A worker that is about to close it has only now got to its transaction.
+    assert world.close(run).pages == 0
+    assert (world.status(run), world.run(run).counts.pending) == (RunStatus.RUNNING, 2)
+
+
+def test_a_deadline_that_was_moved_since_closes_nothing(world: World) -> None:
+    run = world.submit("a", spec=Spec(deadline_seconds=10.0))
+    world.now += 11
+    assert world.read(closing.overdue, now=world.now) == [(run, Skip.DEADLINE)]
+    world.write(lambda tx: tx.execute("UPDATE runs SET deadline_at = deadline_at + 60"))
+    world.write(closing.announce, run_id=run, reason=Skip.DEADLINE, now=world.now)
+    assert world.close(run, Skip.DEADLINE).pages == 0
+    assert (world.run(run).reason, world.messages(run).count(DEADLINE_REACHED)) == (None, 0)
 
 
 @pytest.mark.parametrize("fates", [["done"], ["failed"], ["done", "failed"]])

@@ -476,6 +476,7 @@ def test_news_of_a_lane_that_is_not_ours_are_not_heard(world: World) -> None:
     assert world.dump() == before
 
 
+@pytest.mark.slow
 def test_a_settle_of_ten_thousand_links_is_one_transaction(world: World) -> None:
     run, worker = world.submit("", spec=Spec(max_pages=100_000)), world.worker()
     [page] = world.take(run)

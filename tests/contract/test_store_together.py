@@ -325,6 +325,7 @@ def test_a_page_is_settled_or_closed_and_not_both(world: World, crowd: Crowd) ->
         assert world.messages(run).count("Run cancelled") == 1
 
 
+@pytest.mark.slow
 def test_whoever_reads_records_while_they_come_misses_none(world: World, crowd: Crowd) -> None:
     run = world.create(*(f"{number}" for number in range(60)), host=A)
     links = [link(f"{number}", B) for number in range(60)]

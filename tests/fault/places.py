@@ -31,9 +31,11 @@ def on_postgres(server: Server, folder: Path) -> Iterator[NewPlace]:
     names: list[str] = []
 
     def new(name: str) -> Path:
-        names.append(server.new_database("template0"))
+        # Not the last of the list: several threads ask for places at the same time.
+        database = server.new_database("template0")
+        names.append(database)
         (folder / name).mkdir()
-        (folder / name / "tarantella.toml").write_text(f'database_url = "{server.url(names[-1])}"\n')
+        (folder / name / "tarantella.toml").write_text(f'database_url = "{server.url(database)}"\n')
         return folder / name / "data"
 
     yield new

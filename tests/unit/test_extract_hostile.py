@@ -42,6 +42,7 @@ HOSTILE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_page_is_read_in_bounded_time(name: str) -> None:
     started = time.process_time()
@@ -49,6 +50,7 @@ def test_a_hostile_page_is_read_in_bounded_time(name: str) -> None:
     assert time.process_time() - started < SECONDS
 
 
+@pytest.mark.slow
 def test_half_a_million_links_are_filtered_in_bounded_time_and_memory() -> None:
     page = extract(HOSTILE["many links"], "text/html", WANTS, URL)
     filter_ = LinkFilter(Scope.of(ScopeKind.HOST, [resolve(URL)], (), ()), None)

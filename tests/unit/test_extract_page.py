@@ -50,7 +50,18 @@ def test_text_and_fields_are_there_only_when_wanted() -> None:
 
 
 def test_hrefs_are_as_written_in_order_and_once() -> None:
-    assert list(read(PAGE).hrefs) == ["one", "/two", "buy?a=1&b=2", "three"]
+    assert list(read(PAGE).hrefs) == ["one", "/two", "three", "buy?a=1&b=2"]
+
+
+def test_what_is_in_a_template_is_not_part_of_the_page() -> None:
+    page = "<head><template><meta name=robots content=nofollow><meta name=description content=no></template><title>T</title></head>"
+    assert read(page).data["description"] is None
+    assert list(read(f"{page}<a href=x>x</a>").hrefs) == ["x"]
+
+
+def test_what_is_for_readers_without_scripts_is_for_us() -> None:
+    page = "<head><title>T</title><noscript><meta name=description content=Plain></noscript></head>"
+    assert read(page).data["description"] == "Plain"
 
 
 def test_base_is_as_written_and_the_canonical_address_absolute() -> None:

@@ -166,6 +166,7 @@ def test_slices_find_what_the_whole_finds() -> None:
     assert sliced == found(links(), hrefs)
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded_on_a_site_without_end() -> None:
     filter_ = LinkFilter(scope(ScopeKind.ANY), None, remembered=1_000, remembered_bytes=1_000_000)
     for number in range(300):
@@ -182,7 +183,7 @@ def test_memory_stays_bounded_on_a_site_without_end() -> None:
 
 
 def test_a_memory_that_forgets_keeps_at_least_the_newer_half() -> None:
-    recent = Recent(100)
+    recent: Recent[str] = Recent(100)
     for number in range(1_020):
         recent.add(str(number))
         assert len(recent) <= 100

@@ -237,6 +237,7 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
 FILL_THE_MEMORY = ("nested tags", "names", "attributes", "declarations", "entities")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_megabytes_are_bounded_in_time_and_in_every_step(name: str) -> None:
     make, said = HOSTILE[name]
@@ -248,6 +249,7 @@ def test_hostile_megabytes_are_bounded_in_time_and_in_every_step(name: str) -> N
     assert found.urls[:1] == ([] if name in ("declarations", "entities") else ["http://a/1"])
 
 
+@pytest.mark.slow
 def test_hostile_megabytes_are_bounded_in_memory() -> None:
     code = (
         "import resource\nfrom tests.unit.test_sitemap import FILL_THE_MEMORY, HOSTILE, read\n"
@@ -274,6 +276,7 @@ def test_more_addresses_than_the_limit_are_left(monkeypatch: pytest.MonkeyPatch)
     assert MAX_ADDRESSES >= 50_000, "what the protocol allows"
 
 
+@pytest.mark.slow
 def test_what_is_longer_than_fifty_megabytes_is_cut_there_and_told() -> None:
     body = urlset("http://a/1").encode().removesuffix(b"</urlset>") + b" " * MAX_BYTES
     found = read(body + b"<url><loc>http://a/2</loc></url></urlset>")

@@ -183,6 +183,7 @@ BIG_SITES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BIG_SITES)
 def test_what_big_sites_have_is_let_through(name: str) -> None:
     paths = list(BIG_SITES[name])
@@ -242,6 +243,7 @@ def test_what_a_run_stopped_can_be_explained_later() -> None:
     assert explained("/list") is None and explained("/other?p=1") is None
 
 
+@pytest.mark.slow
 def test_memory_and_notes_stay_bounded_on_a_site_that_makes_up_patterns() -> None:
     rules = traps(TrapLimits(dates=1, queries=1))
     for number in range(PATTERNS + 100):

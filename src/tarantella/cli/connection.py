@@ -80,7 +80,9 @@ class Remote:
                 f"The server at {self._url} can't be reached: {why}.",
                 remedy="Start it with `tarantella serve`, or choose another with --server.",
             ) from None
-        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, _chunks(answer.read))
+        return Answer(
+            answer.status, {name.lower(): value for name, value in answer.getheaders()}, _chunks(answer.read1)
+        )
 
     def close(self) -> None:
         pass

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordFormat, RunArgument, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordFormat, RunArgument, ServerUrl, Verbose
 
 EXAMPLES = """
 Examples:
@@ -23,6 +23,7 @@ def export(
     output: Output = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -32,11 +33,14 @@ def export(
     """
     from tarantella.cli import words
     from tarantella.cli.opening import opened, run_async
-    from tarantella.cli.runs import find
+    from tarantella.cli.remote_runs import server_of
+    from tarantella.cli.runs import find, remote
     from tarantella.services import runs
     from tarantella.services.export import export as write
     from tarantella.services.export import target_of
 
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).export(run, format_, output)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
         run_id = run_async(find(tarantella, run))
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, run_id=run_id)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, RunArgument, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, RunArgument, ServerUrl, Verbose
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
+    from tarantella.cli.remote_runs import RemoteRuns
 
 EXAMPLES = """
 Examples:
@@ -51,10 +52,16 @@ def list_(
     limit: Limit = 20,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the runs, the newest first."""
+
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).list(status, limit)
     from tarantella.cli.listing import runs_table
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.views import run_json
@@ -83,10 +90,16 @@ def show(
     run: RunArgument,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show all about one run."""
+
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).show(run)
     from tarantella.cli import words
     from tarantella.cli.listing import run_lines
     from tarantella.cli.opening import opened, run_async
@@ -124,6 +137,7 @@ def events(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -131,6 +145,11 @@ def events(
 
     With --json it is an array; with --json and --follow it is one object a line.
     """
+
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).events(run, follow=follow)
     from tarantella.cli.opening import opened, run_async
 
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
@@ -169,6 +188,23 @@ async def _events(opened: Opened, run: str, follow: bool, as_json: bool) -> None
 
 
 @app.command(cls=Command)
+def progress(
+    run: RunArgument,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run has ended.")] = False,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """Show how far a run is, how fast it goes, and when it may end."""
+    from tarantella.cli.asking import Asking
+    from tarantella.cli.remote_runs import RemoteRuns
+
+    return RemoteRuns(Asking(as_json, verbose, server, data_dir, database_url)).progress(run, follow=follow)
+
+
+@app.command(cls=Command)
 def pages(
     run: RunArgument,
     state: Annotated[
@@ -182,10 +218,16 @@ def pages(
     limit: Limit = 100,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the pages of a run, in the order they were found."""
+
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).pages(run, state, reason, limit)
     from tarantella.cli.listing import pages_table
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.views import page_json
@@ -217,6 +259,7 @@ def explain(
     url: Annotated[str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)],
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -224,6 +267,11 @@ def explain(
 
     Where it was found, every attempt at it, and what was decided and why.
     """
+
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).explain(run, url)
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.story import story_lines
     from tarantella.cli.views import attempt_json, page_json
@@ -248,6 +296,14 @@ def explain(
             for line in story_lines(found, time.time()):
                 tarantella.terminal.show(line)
     return 0
+
+
+def remote(server: str, as_json: bool, verbose: int) -> RemoteRuns:
+    """The runs of a server."""
+    from tarantella.cli.asking import Asking
+    from tarantella.cli.remote_runs import RemoteRuns
+
+    return RemoteRuns(Asking(as_json, verbose, server, None, None))
 
 
 async def find(opened: Opened, text: str) -> str:

@@ -24,9 +24,10 @@ from tarantella.cli.options import (
     Quiet,
     RecordFormat,
     RunArgument,
+    ServerUrl,
     Verbose,
 )
-from tarantella.cli.runs import app, find
+from tarantella.cli.runs import app, find, remote
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
@@ -58,11 +59,20 @@ def resume(
     quiet: Quiet = False,
     verbose: Verbose = 0,
     log_file: LogFile = None,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     engines: Engines = None,
 ) -> int:
-    """Go on with a run that was interrupted or paused."""
+    """Go on with a run that was interrupted or paused.
+
+    Where a server works on the same data, or is named, it is the server that goes on with it.
+    """
+    from tarantella.cli.remote_runs import refuse, server_of
+
+    if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
+        refuse("runs resume", format=format_, output=output, engines=engines)
+        return remote(server, as_json, verbose).steer(run, "resume")
     from tarantella.services import runs
 
     asked = Asked(run, format_, output, fail_on, as_json, engines)
@@ -79,6 +89,7 @@ def retry_failed(
     quiet: Quiet = False,
     verbose: Verbose = 0,
     log_file: LogFile = None,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     engines: Engines = None,
@@ -87,6 +98,11 @@ def retry_failed(
 
     Also those that it had to leave: because its time was up, or a host did not answer.
     """
+    from tarantella.cli.remote_runs import refuse, server_of
+
+    if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
+        refuse("runs retry-failed", format=format_, output=output, engines=engines)
+        return remote(server, as_json, verbose).steer(run, "retry-failed")
     from tarantella.domain.errors import Conflict
     from tarantella.services import runs
 
@@ -122,8 +138,10 @@ async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Re
     from tarantella.cli.foreground import Ending, work
     from tarantella.services import runs
     from tarantella.services.export import target_of
+    from tarantella.services.keeper import wait_for_keeper
 
     run_id = await find(opened, asked.run)
+    await wait_for_keeper(opened.app, run_id, given_up=lambda: signals.asked)
     target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json, run_id=run_id)
     before = (await runs.get(opened.app, run_id)).counts
 
@@ -140,10 +158,15 @@ def pause(
     run: RunArgument,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """Let a run rest; pages in flight are finished first."""
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).steer(run, "pause")
     from tarantella.services import runs
 
     return _steer(run, runs.pause, data_dir, database_url, as_json, verbose)
@@ -154,10 +177,15 @@ def cancel(
     run: RunArgument,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """End a run; what it has found is kept."""
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).steer(run, "cancel")
     from tarantella.services import runs
 
     return _steer(run, runs.cancel, data_dir, database_url, as_json, verbose)

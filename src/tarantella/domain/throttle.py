@@ -20,14 +20,16 @@ class Throttle(NamedTuple):
     usual: float | None = None
 
     def after_success(self, latency: float) -> Throttle:
-        best = latency if self.best is None else min(self.best, latency)
-        usual = latency if self.usual is None else self.usual + SMOOTHING * (latency - self.usual)
-        if usual <= max(QUICK, SLOWDOWN * best):
-            slots = min(float(self.limit), self.slots + 1)
+        limit, slots, best, usual = self
+        if best is None or latency < best:
+            best = latency
+        usual = latency if usual is None else usual + SMOOTHING * (latency - usual)
+        if usual <= QUICK or usual <= SLOWDOWN * best:
+            slots = slots + 1 if slots + 1 < limit else float(limit)
         else:
             # One step back for each round of slots, so that one slow page doesn't empty them.
-            slots = max(1.0, self.slots - 1 / self.slots)
-        return Throttle(self.limit, slots, best, usual)
+            slots = max(1.0, slots - 1 / slots)
+        return Throttle(limit, slots, best, usual)
 
     def after_trouble(self) -> Throttle:
         """An error is never a reason to go faster."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -54,21 +54,23 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     if page.is_start and visit.url != page.url and not run.contains(visit.url):
         # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
         run.rebase_to(visit.url)
-    hrefs: Collection[str] = extracted.hrefs
-    beyond: list[str] = []
+    hrefs = extracted.hrefs
     if len(hrefs) > MAX_LINKS:
-        beyond = list(hrefs)[MAX_LINKS:]
-        hrefs = list(hrefs)[:MAX_LINKS]
-    found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
-    if beyond:
-        samples = tuple(redact(href[:MAX_DETAIL]) for href in beyond[:REFUSED_SAMPLES])
-        found = replace(found, refused={**found.refused, "too_many": Refused(len(beyond), samples)})
+        first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
+        found = run.links.discover(first, visit.url, extracted.base, page.depth)
+        found = _refused(found, "too_many", [href[:MAX_DETAIL] for href in beyond])
+    else:
+        found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
     if run.full and found.links:
         # Not even rows: a run that is full would fill the disk with what it must not fetch.
-        samples = tuple(redact(link.url) for link in found.links[:REFUSED_SAMPLES])
-        refused = {**found.refused, Skip.MAX_PAGES.value: Refused(len(found.links), samples)}
-        return replace(found, links=(), refused=refused)
+        return replace(_refused(found, Skip.MAX_PAGES.value, [link.url for link in found.links]), links=())
     return found
+
+
+def _refused(found: Discovered, reason: str, urls: Sequence[str]) -> Discovered:
+    """The same, and these too were found and are not wanted."""
+    samples = tuple(map(redact, urls[:REFUSED_SAMPLES]))
+    return replace(found, refused={**found.refused, reason: Refused(len(urls), samples)})
 
 
 def _record(page: Page, visit: Visit, tried: Attempt) -> str:
@@ -82,7 +84,7 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
             "depth": page.depth,
             "status": visit.status,
             "content_type": visit.content_type,
-            "fetched_at": _moment(tried.started_at),
+            "fetched_at": _moment(int(tried.started_at * 1000)),
             "elapsed_ms": tried.elapsed_ms,
             "bytes": visit.size,
             "from_cache": visit.from_cache,
@@ -91,13 +93,9 @@ def _record(page: Page, visit: Visit, tried: Attempt) -> str:
     ).decode()
 
 
-def _moment(at: float) -> str:
-    return f"{_second(int(at))}.{int(at % 1 * 1000):03d}+00:00"
-
-
 @lru_cache(maxsize=64)
-def _second(at: int) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+def _moment(milliseconds: int) -> str:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Container, Coroutine
+from collections.abc import Collection, Container, Coroutine
 from functools import partial
 from typing import Any
 
@@ -25,9 +25,6 @@ from tarantella.store import cookies, pages
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
-# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than four.
-LOW_WATER = 64
-AT_HAND_PER_SLOT = 4
 LONGEST_TIMER = 60.0
 PAUSE_GRACE = 0.5
 
@@ -43,14 +40,13 @@ class Drain:
         settler: Settler,
         *,
         slots: int,
-        may_dial: Callable[[], bool],
     ) -> None:
+        self.dials_until = 0.0  # by the monotonic clock: nothing is started after that
         self._database = database
         self._tools = tools
         self._held = holdings
         self._settler = settler
         self._slots = slots
-        self._may_dial = may_dial
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
@@ -111,7 +107,7 @@ class Drain:
     def _read_ahead(self, lane: OwnedLane) -> None:
         if lane.name in self._reading or self._stopping or lane.releasing:
             return
-        low = [run_id for run_id in lane.wants_more(_low_water(lane)) if run_id in self._held.runs]
+        low = [run_id for run_id in lane.wants_more() if run_id in self._held.runs]
         if low:
             self._reading[lane.name] = asyncio.create_task(self._read(lane, low))
 
@@ -119,7 +115,7 @@ class Drain:
         try:
             for run_id in run_ids:
                 now = self._tools.clock.wall()
-                limit = max(BATCH, 2 * _low_water(lane))
+                limit = max(BATCH, 2 * lane.low_water)
                 take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=limit, now=now)
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
@@ -141,7 +137,9 @@ class Drain:
     def _next(self, lane: OwnedLane) -> Page | None:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         queued = lane.queued
-        if not queued or lane.releasing or self._stopping or self._settler.is_full or not self._may_dial():
+        if not queued or lane.releasing or self._stopping or self._settler.is_full:
+            return None
+        if self._tools.clock.monotonic() >= self.dials_until:
             return None
         wait = lane.wait_time()
         if wait:
@@ -154,7 +152,7 @@ class Drain:
         else:
             lane.start()
             self._held.runs[page.run_id].busy += 1
-            if queued <= _low_water(lane):
+            if queued <= lane.low_water:
                 self._read_ahead(lane)
         return page
 
@@ -166,20 +164,21 @@ class Drain:
             self._held.tasks[this] = page
             run = self._held.runs[page.run_id]
             try:
-                self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
-            except HostMustWait as wait:
-                lane.wait(wait.seconds)
-                lane.put_back(page)
-                self._settler.poke()
-            except asyncio.CancelledError:
-                lane.held.discard(page.id)
-                raise
+                try:
+                    self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
+                except HostMustWait as wait:
+                    lane.wait(wait.seconds)
+                    lane.put_back(page)
+                    self._settler.poke()
+                except asyncio.CancelledError:
+                    lane.held.discard(page.id)
+                    raise
+                # Whoever else has an answer goes first, so that the next requests leave together: waking the client's
+                # thread for each of them costs more than the request. The slot stays ours meanwhile.
+                await others_first()
             finally:
                 lane.end()
                 run.busy -= 1
-            # Whoever else has an answer goes first, so that the next requests leave together: waking the client's
-            # thread for each of them costs more than the request.
-            await others_first()
             lane, page = self._next_in_line(lane, run)
         self._pump(lane)
 
@@ -204,10 +203,6 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
-
-
-def _low_water(lane: OwnedLane) -> int:
-    return max(LOW_WATER, AT_HAND_PER_SLOT * int(lane.throttle.slots))
 
 
 def _take(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from functools import partial
 
-from tarantella.domain.errors import Conflict
+from tarantella.domain.errors import Conflict, StoreError
 from tarantella.engine.lane import Clock
 from tarantella.store import admission, duties, idempotency, retention, runs, workers
 from tarantella.store.database import Database
@@ -53,7 +53,9 @@ class Duties:
     async def _prune(self) -> None:
         """Delete runs that nobody wants to keep any longer, a little at a time: work goes on meanwhile."""
         now = self._clock.wall()
-        await self._database.write(partial(idempotency.forget_old, before=now - KEYS_ARE_KEPT), name="prune")
+        old = now - KEYS_ARE_KEPT
+        if await self._database.read(partial(idempotency.some_are_older, before=old)):
+            await self._database.write(partial(idempotency.forget_old, before=old), name="prune")
         expired = partial(retention.expired, cleanup_interval=self._cleanup_interval, now=now, limit=RUNS_AT_ONCE)
         enough = self._clock.monotonic() + LONGEST_PRUNE
         for run_id in await self._database.read(expired):
@@ -69,7 +71,9 @@ class Duties:
     async def after_commit(self) -> None:
         """Put the database's log away when it has grown: right after a commit of ours, and only here."""
         if self.ours:
-            await self._database.checkpoint()
+            # What can't be put away now stays in the log until after another commit.
+            with suppress(StoreError):
+                await self._database.checkpoint()
 
     def _half_runs(self, tx: Tx) -> list[str]:
         now = self._clock.wall()

@@ -18,6 +18,9 @@ from tarantella.store.lanes import Lane
 from tarantella.store.sites import UNRULED, Ruling
 
 FOREVER = 1e9
+# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than four.
+LOW_WATER = 64
+AT_HAND_PER_SLOT = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class OwnedLane:
         self.active = 0
         self.held: set[int] = set()
         self.delay = 0.0
+        self.low_water = LOW_WATER
         self.rules: object | None = None  # of robots.txt, as last seen
         self.idle_since: float | None = None
         self.releasing = False
@@ -70,9 +74,10 @@ class OwnedLane:
             self._queues.setdefault(run_id, deque())
             self._turns.setdefault(run_id, min(self._turns.values(), default=0.0))
 
-    def wants_more(self, low: int) -> list[str]:
+    def wants_more(self) -> list[str]:
         """The runs whose queue here runs low and may have more in the store."""
-        return [run_id for run_id, queue in self._queues.items() if len(queue) < low and run_id not in self._exhausted]
+        low, exhausted = self.low_water, self._exhausted
+        return [run_id for run_id, queue in self._queues.items() if len(queue) < low and run_id not in exhausted]
 
     def add(self, run_id: str, pages: list[Page], asked_for: int) -> None:
         if len(pages) < asked_for:
@@ -147,6 +152,7 @@ class OwnedLane:
         if served:
             least = min(run.spec.per_host for run in served)
             self.throttle = self.throttle.limited_to(min(least, policy.per_host or least))
+            self.low_water = max(LOW_WATER, AT_HAND_PER_SLOT * self.throttle.limit)
             self._floor = max(policy.least_delay, *(run.spec.delay for run in served))
             before, self.delay = self.delay, max(self._floor, self._crawl_delay)
             if self.delay < before:
@@ -171,7 +177,9 @@ class OwnedLane:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
         if self.paused:
             return FOREVER
-        wait = max(self._waits_until, self._next_dial) - self.clock.monotonic()
+        now, wait = self.clock.monotonic(), 0.0
+        if self._waits_until > now or self._next_dial > now:
+            wait = max(self._waits_until, self._next_dial) - now
         if self.breaker is not CLOSED:
             if self.breaker.state is BreakerState.OPEN:
                 wait = max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
@@ -179,7 +187,7 @@ class OwnedLane:
                 wait = max(wait, FOREVER)  # one probe at a time
         if wait > 0:
             return wait
-        return FOREVER if self.active >= int(self.throttle.slots) else 0.0
+        return 0.0 if self.active + 1 <= self.throttle.slots else FOREVER
 
     def start(self) -> None:
         """A request begins."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path
 
 from tarantella.domain.errors import StoreBroken
@@ -60,12 +61,15 @@ def is_cut(folder: Path, worker_id: str) -> bool | None:
 
 def bury(folder: Path, worker_id: str) -> None:
     """Remove what a worker left in the folder, once its death is recorded."""
-    for left in folder.glob(f"{worker_id}.*"):
-        left.unlink(missing_ok=True)
+    # What can't be removed now is found by whoever sweeps next.
+    with suppress(OSError):
+        for left in folder.glob(f"{worker_id}.*"):
+            left.unlink(missing_ok=True)
 
 
 def sweep(folder: Path, living: Container[str]) -> None:
     """Remove what was left by processes that died before their worker was known, or after it had retired."""
-    for left in folder.glob("*.lock"):
-        if left.stem not in living and is_cut(folder, left.stem):
-            bury(folder, left.stem)
+    with suppress(OSError):
+        for left in folder.glob("*.lock"):
+            if left.stem not in living and is_cut(folder, left.stem):
+                bury(folder, left.stem)

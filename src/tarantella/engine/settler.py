@@ -69,7 +69,9 @@ class Settler:
     @property
     def is_full(self) -> bool:
         """Whether no more pages should be started until some are settled."""
-        return self._weight > MAX_WAITING_BYTES or self.trouble is not None
+        if self._settling_since is None or self._weight > MAX_WAITING_BYTES:
+            return self._weight > MAX_WAITING_BYTES or self._refusal is not None
+        return self.trouble is not None
 
     @property
     def trouble(self) -> str | None:
@@ -84,13 +86,15 @@ class Settler:
         return self._idle.is_set()
 
     def put(self, outcome: Outcome, *, durable: bool = False) -> None:
+        if not self._waiting:
+            self._idle.clear()
+            self._wake.set()
         weight = outcome.weight
         self._waiting.append(outcome)
         self._weights.append(weight)
         self._weight += weight
-        self._durable = self._durable or durable
-        self._idle.clear()
-        self._wake.set()
+        if durable:
+            self._durable = True
 
     def poke(self) -> None:
         """A lane has news without a page."""
@@ -154,13 +158,17 @@ class Settler:
             try:
                 result = await self._database.write(work, durable=self._durable, name="settle")
             except (StoreBusy, StoreBroken) as error:
-                self._refusal = str(error)
-                log.warning("The store does not take results; trying again", action="settle_again", error=str(error))
+                if self._refusal != str(error):
+                    # Once: it is tried every second, and whoever watches sees that it goes on.
+                    self._refusal = str(error)
+                    log.warning(f"Results can't be stored; trying again. {error}", action="settle_again")
                 await asyncio.sleep(RETRY_SECONDS)
                 continue
             except REFUSED as error:
                 await self._settle_apart(batch, news, error)
                 return
+            if self._refusal is not None:
+                log.warning("Results are stored again", action="settled_again")
             self._refusal = self._settling_since = None
             result.lost += dropped
             self._settled(batch, result)

@@ -66,7 +66,8 @@ class DirectVisitor:
         extracted: Extracted | None = None
         listing: Listing | None = None
         if response.redirect_to is None:
-            failure = classify_status(response.status, retry_after=response.status == 503 and _asks_to_wait(response))
+            if response.status != 200:
+                failure = classify_status(response.status, retry_after=_asks_to_wait(response))
             if failure is not None:
                 detail = f"HTTP {response.status}"
                 if failure is Failure.BAD_RESPONSE and (sign := _challenge(response, content_type)) is not None:

@@ -73,7 +73,7 @@ class Worker:
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
         self._pulse = Pulse(self._held, self._settler, clock)
-        self._drain = Drain(database, tools, self._held, self._settler, slots=settings.slots, may_dial=self._may_dial)
+        self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
@@ -85,9 +85,20 @@ class Worker:
     async def start(self) -> None:
         """Exist: from here on this process can own lanes and keep runs."""
         self._lifeline = Lifeline(self._settings.folder, self.id)
+        try:
+            await self._register()
+            self._hints.listen(self._wake.set)
+            await self._reaper.run_once()
+        except BaseException:
+            # Whether or not the store knows of us: others see that we are gone.
+            self._hints.close()
+            self._lifeline.let_go()
+            raise
+
+    async def _register(self) -> None:
         info = workers.WorkerInfo(self.id, self._settings.only_run, self._host, os.getpid(), __version__)
-        self._beat_began, now = self._clock.monotonic(), self._clock.wall()
-        self._ahead = now - self._beat_began
+        began, now = self._clock.monotonic(), self._clock.wall()
+        self._ahead = now - began
 
         def register(tx: Tx) -> float:
             jump = times.follow_clock(tx, self._host, now)
@@ -96,8 +107,7 @@ class Worker:
 
         if jump := await self._database.write(register, name="register"):
             _say_clock_was_set(jump)
-        self._hints.listen(self._wake.set)
-        await self._reaper.run_once()
+        self._lives(began)
 
     async def run(self) -> None:
         """Work until told to stop, then let go of everything. `start` comes first."""
@@ -130,7 +140,14 @@ class Worker:
         """A clean end: nothing in flight, nothing unsettled, no lane owned."""
         await self._drain.stop(self._settings.drain_seconds)
         drained = asyncio.create_task(self._settler.drained())
-        await asyncio.wait({drained, settler}, return_when=asyncio.FIRST_COMPLETED)
+        while not drained.done() and not settler.done():
+            await asyncio.wait(
+                {drained, settler}, timeout=self._settings.drain_seconds, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._settler.trouble is not None:
+                # Who wants to stop must not wait for a disk to be emptied. The pages stay pending, and are fetched again.
+                log.warning("The last results could not be stored", action="dropped", error=self._settler.trouble)
+                break
         drained.cancel()
         if settler.done():
             settler.result()
@@ -190,9 +207,14 @@ class Worker:
         if not alive:
             raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
         self._follow_clock(now - began)
-        self._beat_began = began
+        self._lives(began)
         self._tenure.adopt(owned)
         self._tenure.disown(owned)
+
+    def _lives(self, since: float) -> None:
+        """A beat that began then is confirmed: for some time nobody can take our lanes, and we may dial."""
+        self._beat_began = since
+        self._drain.dials_until = since + self._settings.timing.dials_nothing_after
 
     def _follow_clock(self, ahead: float) -> None:
         """The wall clock is so much ahead of the monotonic one: if that is news, our own times go with it."""
@@ -201,9 +223,6 @@ class Worker:
             _say_clock_was_set(jump)
             for lane in self._held.lanes.values():
                 lane.follow_clock()
-
-    def _may_dial(self) -> bool:
-        return self._clock.monotonic() - self._beat_began < self._settings.timing.dials_nothing_after
 
     async def _tick(self) -> None:
         """Once a second, and when woken: see what is wanted, take, close, start, release."""

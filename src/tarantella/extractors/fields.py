@@ -40,7 +40,7 @@ def _invalid(field: Field, problem: str) -> InvalidInput:
     )
 
 
-def select(document: Document, field: Field, base_url: Callable[[], str]) -> str | list[str] | None:
+def select(document: Document, field: Field, base_url: str) -> str | list[str] | None:
     """What a field finds: a value, several as a list, or nothing.
 
     Addresses (`href`, `src`) come out absolute where the page's own address is known.
@@ -49,8 +49,7 @@ def select(document: Document, field: Field, base_url: Callable[[], str]) -> str
     if field.attr is None:
         values = _within_limits(found, _text)
     elif field.attr.lower() in _ADDRESSES:
-        base = base_url()
-        values = _within_limits(found, lambda element: absolute(base, element.attr(str(field.attr))))
+        values = _within_limits(found, lambda element: absolute(base_url, element.attr(str(field.attr))))
     else:
         values = _within_limits(found, lambda element: element.attr(str(field.attr)))
     return values[0] if len(values) == 1 else values or None

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Self
 
-from turbohtml import Document, Element, Namespace
+from turbohtml import Document, Element, Namespace, Node
 
-_WANTED = (
-    'title, base[href], link[rel~="canonical" i][href], meta[name="description" i], meta[name="robots" i], '
-    'meta[property="og:title" i], meta[property="og:description" i], meta[http-equiv="content-language" i], '
-    'meta[http-equiv="refresh" i]'
-)
+# Where the head is not where it should be. What is in a template is not part of the page.
+_ELSEWHERE = "title, base, link, meta"
 _HTML = Namespace.HTML
 
 
-@dataclass(slots=True)
 class Head:
     """The first of each, as written; where title or description is missing, the one made for sharing."""
 
+    # No dataclass: most of these stay as they are, and one is made for every page.
     title: str | None = None
     description: str | None = None
     language: str | None = None
@@ -31,49 +27,61 @@ class Head:
 
     @classmethod
     def of(cls, html: Document) -> Self:
+        head, shared = cls(), dict[str, str]()
         place = html.find("head")
-        found = place.select(_WANTED) if place is not None else []
-        if "title" not in [element.tag for element in found]:
+        if place is not None:
+            # Child by child: on most pages that is quicker than to select them.
+            head._read(place, shared)
+        if head.title is None:
             # Broken pages have their title in the body: then the rest of the head may be there as well.
-            found = html.select(_WANTED)
-        head = cls()
-        head._read(found)
-        root = html.root
-        if root is not None:
+            head._read(html.select(_ELSEWHERE), shared)
+        head.title = head.title or shared.get("og:title")
+        head.description = head.description or shared.get("og:description")
+        if (root := html.root) is not None:
             head.language = root.attr("lang") or root.attr("xml:lang") or head.language
         return head
 
-    def _read(self, found: Iterable[Element]) -> None:
-        shared: dict[str, str] = {}
-        for element in found:
-            tag = element.tag
-            if tag == "title":
-                # Drawings have titles too, which are not the page's.
-                if self.title is None and element.namespace is _HTML:
-                    self.title = element.text
-            elif tag == "base":
-                self.base = element.attr("href") if self.base is None else self.base
+    def _read(self, nodes: Iterable[Node], shared: dict[str, str]) -> None:
+        for node in nodes:
+            if not isinstance(node, Element):
+                continue
+            tag = node.tag
+            if tag == "meta":
+                if content := node.attr("content"):
+                    self._read_meta(node, content, shared)
             elif tag == "link":
-                self.canonical = element.attr("href") if self.canonical is None else self.canonical
-            elif content := element.attr("content"):
-                self._read_meta(element, content, shared)
-        self.title = self.title or shared.get("og:title")
-        self.description = self.description or shared.get("og:description")
+                if self.canonical is None and _is_canonical(node.attr("rel")):
+                    self.canonical = node.attr("href")
+            elif tag == "title":
+                # Drawings have titles too, which are not the page's.
+                if self.title is None and node.namespace is _HTML:
+                    self.title = node.text
+            elif tag == "base":
+                self.base = node.attr("href") if self.base is None else self.base
+            elif tag == "noscript":
+                self._read(node, shared)
 
     def _read_meta(self, meta: Element, content: str, shared: dict[str, str]) -> None:
-        name = (meta.attr("name") or "").lower()
-        if name == "description":
-            self.description = self.description or content
-        elif name == "robots":
-            self._obey(content)
-        elif about := meta.attr("property"):
+        if (name := meta.attr("name")) is not None:
+            name = name.lower()
+            if name == "description":
+                self.description = self.description or content
+            elif name == "robots":
+                self._obey(content)
+        elif (about := meta.attr("property")) is not None:
             shared.setdefault(about.lower(), content)
-        elif (meta.attr("http-equiv") or "").lower() == "refresh":
-            self.refreshes = True
-        else:
-            self.language = self.language or content
+        elif (equivalent := meta.attr("http-equiv")) is not None:
+            equivalent = equivalent.lower()
+            if equivalent == "refresh":
+                self.refreshes = True
+            elif equivalent == "content-language":
+                self.language = self.language or content
 
     def _obey(self, content: str) -> None:
         rules = {rule.strip() for rule in content.lower().split(",")}
         self.nofollow = self.nofollow or not rules.isdisjoint({"nofollow", "none"})
         self.noindex = self.noindex or not rules.isdisjoint({"noindex", "none"})
+
+
+def _is_canonical(relations: str | None) -> bool:
+    return relations is not None and "canonical" in relations.lower().split()

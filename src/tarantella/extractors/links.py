@@ -61,7 +61,8 @@ class LinkFilter:
         self._scope = scope
         self._max_depth = max_depth
         self._traps = traps
-        self._fingerprints = Recent(remembered)
+        # As numbers they take half the room.
+        self._fingerprints: Recent[int] = Recent(remembered)
         # Hrefs as they are written, by what their meaning depends on: an origin, a folder or a file.
         self._handled: dict[str, set[str]] = {}
         self._handled_bytes = 0
@@ -75,7 +76,7 @@ class LinkFilter:
     def recall(self, marks: Iterable[str]) -> None:
         """These are pages of the run already: it was begun elsewhere, or before."""
         for mark in marks:
-            self._fingerprints.add(mark)
+            self._fingerprints.add(int(mark, 16))
 
     def rebase(self, scope: Scope) -> None:
         """A start URL led elsewhere, and the scope with it: what was refused may now be wanted."""
@@ -165,10 +166,11 @@ class LinkFilter:
         if not self._scope.contains(url):
             return "scope"
         mark = fingerprint(url.href)
-        if not self._fingerprints.add(mark):
+        number = int(mark, 16)
+        if not self._fingerprints.add(number):
             return None
         if traps is not None and (rule := traps.refuses(url)) is not None:
-            self._fingerprints.drop(mark)  # a sitemap may still list it
+            self._fingerprints.drop(number)  # a sitemap may still list it
             return f"trap_{rule}"
         return Link(url.href, mark, url.lane, depth)
 

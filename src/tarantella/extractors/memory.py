@@ -6,6 +6,13 @@ import ctypes
 
 _M_TRIM_THRESHOLD = -1
 _M_MMAP_THRESHOLD = -3
+_M_ARENA_MAX = -8
+_SETTINGS = (
+    (_M_MMAP_THRESHOLD, 1 << 20),
+    (_M_TRIM_THRESHOLD, 4 << 20),
+    # One pool for each thread would hold what only another needs: 5 MB in a long crawl.
+    (_M_ARENA_MAX, 2),
+)
 
 
 def keep_freed_memory() -> bool:
@@ -18,4 +25,4 @@ def keep_freed_memory() -> bool:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError):
         return False
-    return bool(mallopt(_M_MMAP_THRESHOLD, 1 << 20)) and bool(mallopt(_M_TRIM_THRESHOLD, 4 << 20))
+    return all(mallopt(name, value) for name, value in _SETTINGS)

@@ -22,6 +22,7 @@ __all__ = ["Extracted", "ExtractionFailed", "NotADocument", "Wants", "extract"]
 MAX_TITLE = 1_000
 MAX_DESCRIPTION = 5_000
 MAX_LANGUAGE = 35
+_HREFS = turbohtml.XPath("//a/@href | //area/@href", smart_strings=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,31 +74,26 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     html = charset.parse_html(document.body, document.charset)
     head = Head.of(html)
     hrefs = _hrefs(html)
-
-    def base_url() -> str:
-        return html.base_url(page_url) if page_url else ""
-
-    record = _basic(
-        wants,
-        title=head.title,
-        description=head.description,
-        language=head.language,
-        text=main_text(html) if wants.text != "none" else None,
-        links=len(hrefs),
-    )
+    text = main_text(html) if wants.text != "none" else None
+    record = _basic(wants, head.title, head.description, head.language, text, len(hrefs))
     refresh = _refresh(html, page_url) if head.refreshes else None
     if refresh is not None:
         # It leads on by itself, which for us is a link like any other.
         hrefs[refresh[1]] = None
+    canonical = head.canonical
+    if wants.fields or canonical:
+        base_url = html.base_url(page_url) if page_url else ""
+        record = _with_fields(record, wants, html, base_url)
+        canonical = fields.absolute(base_url, canonical) if canonical else None
     return Extracted(
-        data=_with_fields(record, wants, html, base_url),
-        hrefs=hrefs if wants.links and not head.nofollow else (),
-        base=head.base,
-        canonical=fields.absolute(base_url(), head.canonical) if head.canonical else None,
-        meta_refresh=refresh,
-        noindex=head.noindex,
-        cut=document.cut,
-        challenge=find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
+        record,
+        hrefs if wants.links and not head.nofollow else (),
+        head.base,
+        canonical,
+        refresh,
+        head.noindex,
+        document.cut,
+        find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
     )
 
 
@@ -117,7 +113,7 @@ def _read_xml(document: Document, wants: Wants, page_url: str) -> Extracted:
         text=" ".join(xml.text.split()) if wants.text != "none" else None,
         links=len(hrefs),
     )
-    record = _with_fields(record, wants, xml, lambda: page_url)
+    record = _with_fields(record, wants, xml, page_url)
     return Extracted(record, hrefs if wants.links else (), cut=document.cut)
 
 
@@ -148,7 +144,6 @@ _READERS: Mapping[Kind, Callable[[Document, Wants, str], Extracted]] = {
 
 def _basic(
     wants: Wants,
-    *,
     title: str | None = None,
     description: str | None = None,
     language: str | None = None,
@@ -172,7 +167,7 @@ def _with_fields(
     record: dict[str, Any],
     wants: Wants,
     tree: turbohtml.Document | None = None,
-    base_url: Callable[[], str] = str,
+    base_url: str = "",
 ) -> dict[str, Any]:
     if wants.fields:
         record["fields"] = {
@@ -183,10 +178,8 @@ def _with_fields(
 
 def _hrefs(html: turbohtml.Document) -> dict[str, None]:
     """Every address a reader could click on, in order, once."""
-    found = cast("list[str]", html.xpath("//a/@href"))
-    if html.find("area") is not None:
-        found += cast("list[str]", html.xpath("//area/@href"))
-    return dict.fromkeys(found)
+    # It selects attributes, and those are strings.
+    return dict.fromkeys(cast("list[str]", _HREFS(html)))
 
 
 def _refresh(html: turbohtml.Document, page_url: str) -> tuple[float, str] | None:

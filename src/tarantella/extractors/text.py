@@ -26,9 +26,12 @@ def one_line(text: str | None, limit: int) -> str | None:
     """At most so many characters on one line, or None where nothing is left."""
     if not text:
         return None
-    # Cut before as well: a title may be as long as the whole page.
-    text = " ".join(text[: 4 * limit].split())[:limit]
-    return without_nul(text) or None if "\0" in text else text or None
+    if len(text) > limit:
+        # Before as well as after: a title may be as long as the whole page.
+        text = " ".join(text[: 4 * limit].split())[:limit]
+    else:
+        text = " ".join(text.split())
+    return without_nul(text) or None
 
 
 def without_nul(text: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 
-from tarantella.domain.errors import InvalidInput
+from tarantella.domain.errors import InvalidInput, NotFound, StoreError
 from tarantella.domain.outcome import Link
 from tarantella.domain.sitemap import AUTO, sitemap_link
 from tarantella.domain.spec import Secrets, Spec
@@ -51,14 +51,27 @@ async def submit(
         if all_here:
             seal(tx, now=now)
 
-    # Acknowledged work is on the disk.
-    await app.database.write(begin, durable=all_here, name="submit")
     if all_here:
-        return run_id
+        return await _acknowledged(app, run_id, begin)
+    await app.database.write(begin, name="submit")
     while more := list(islice(links, PAGES_AT_ONCE)):
         add = partial(runs.add_start_pages, run_id=run_id, links=more, strategy=spec.strategy, now=app.now())
         await app.database.write(add, name="submit")
-    await app.database.write(partial(seal, now=app.now()), durable=True, name="submit")
+    return await _acknowledged(app, run_id, partial(seal, now=app.now()))
+
+
+async def _acknowledged(app: App, run_id: str, work: Callable[[Tx], None]) -> str:
+    """Make the last transaction of a submission; acknowledged work is on the disk."""
+    try:
+        await app.database.write(work, durable=True, name="submit")
+    except StoreError:
+        # It may have been committed all the same. Then the run exists, and who asked again would get a second one.
+        try:
+            run = await app.database.read(partial(runs.get, run_id=run_id))
+        except NotFound:
+            run = None
+        if run is None or run.reason == runs.SUBMITTING:
+            raise
     return run_id
 
 

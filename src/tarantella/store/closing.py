@@ -10,6 +10,8 @@ from tarantella.store.settle import Settled, settle
 from tarantella.store.tx import Tx
 
 AT_ONCE = 1_000
+# For as long as this is so of a run, its pages are to be closed.
+_WANTED = {Skip.CANCELLED: "wanted = 'cancel'", Skip.DEADLINE: "status = 'running' AND deadline_at <= :now"}
 
 
 def close_pages(
@@ -25,13 +27,18 @@ def close_pages(
 ) -> Settled:
     """Skip up to a thousand pending pages of a run, in one lane or in all. Call it until it finds none.
 
-    What a worker alone thinks, it may only do while it lives; a cancel or a deadline is anybody's to make true.
+    What a worker alone thinks, it may only do while it lives; a cancel or a deadline is anybody's to make true, for as
+    long as it is wanted: whoever saw it a moment ago must not close what was brought back since.
     """
+    # In the same statement as the pages: what it finds is still to be closed, or has another `tries` by then.
+    wanted = f"AND EXISTS (SELECT 1 FROM runs WHERE id = :run AND {_WANTED[reason]}) " if reason in _WANTED else ""
     rows = tx.array(
         ["id", "fingerprint", "lane", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"],
         "FROM pages WHERE state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) "
-        f"{'AND lane = :lane ' if lane is not None else ''}LIMIT {AT_ONCE}",
-        **({"run": run_id, "lane": lane} if lane is not None else {"run": run_id}),
+        f"{'AND lane = :lane ' if lane is not None else ''}{wanted}LIMIT {AT_ONCE}",
+        run=run_id,
+        lane=lane,
+        now=now,
     )
     pages = [
         Page(id_, run_id, fingerprint, lane_, url, depth, tries, charged, strategy, hops, bool(start), None)
@@ -45,7 +52,7 @@ def overdue(tx: Tx, now: float) -> list[tuple[str, Skip]]:
     """Live runs that must be closed now, and why."""
     rows = tx.all(
         "SELECT id, wanted FROM runs WHERE status IN ('queued', 'running', 'paused') "
-        "AND (wanted = 'cancel' OR (status = 'running' AND deadline_at <= :now))",
+        f"AND ({' OR '.join(f'({why})' for why in _WANTED.values())})",
         now=now,
     )
     return [(row.id, Skip.CANCELLED if row.wanted == "cancel" else Skip.DEADLINE) for row in rows]
@@ -56,9 +63,10 @@ def announce(tx: Tx, run_id: str, reason: Skip, now: float) -> None:
     if reason is not Skip.DEADLINE:
         return
     first = tx.execute(
-        "UPDATE runs SET reason = :reason WHERE id = :id AND status = 'running' AND (reason IS NULL OR reason <> :reason)",
+        f"UPDATE runs SET reason = :reason WHERE id = :id AND {_WANTED[reason]} AND (reason IS NULL OR reason <> :reason)",
         id=run_id,
         reason=reason,
+        now=now,
     )
     if first:
         pending = tx.value("SELECT pending FROM runs WHERE id = :id", id=run_id)

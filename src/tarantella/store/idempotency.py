@@ -48,6 +48,11 @@ def claim(tx: Tx, new: Kept, now: float) -> Kept | None:
     return None if fresh else find(tx, new.key, new.digest)
 
 
+def some_are_older(tx: Tx, before: float) -> bool:
+    """Whether there are keys to be forgotten."""
+    return tx.first("SELECT 1 FROM idempotency_keys WHERE created_at < :before LIMIT 1", before=before) is not None
+
+
 def forget_old(tx: Tx, before: float, limit: int = 1_000) -> int:
     """Forget some keys that are older; nobody repeats a request for days."""
     return tx.execute(

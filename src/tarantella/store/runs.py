@@ -302,7 +302,9 @@ def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: fl
     if run.wanted is Wanted.CANCEL:
         raise Conflict("The run is being cancelled.", remedy="`retry-failed` brings it back afterwards.")
     if run.keeper is not None and run.keeper != keeper:
-        raise Conflict("Another command is working on this run.", remedy="Wait for it, or stop it first.")
+        who = tx.first("SELECT host, pid FROM workers WHERE id = :id", id=run.keeper)
+        told = f": process {who.pid} on {who.host}" if who is not None else ""
+        raise Conflict(f"Another command is working on this run{told}.", remedy="Wait for it, or stop it first.")
     paused_for = now - run.paused_at if run.paused_at is not None else 0.0
     tx.execute(
         "UPDATE runs SET wanted = 'run', status = CASE WHEN status = 'paused' THEN 'queued' ELSE status END, "
@@ -331,7 +333,11 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     _check_keeper(tx, keeper)
     run = _whole(tx, run_id)
     if not run.is_over:
-        raise Conflict(f"The run is still {run.status}.", remedy="Wait until it ends, or cancel it.")
+        goes_on = f"`tarantella runs resume {run_id}` goes on with it."
+        waits = run.status is RunStatus.PAUSED or run.wanted is Wanted.PAUSE
+        raise Conflict(
+            f"The run is still {run.status}.", remedy=goes_on if waits else "Wait until it ends, or cancel it."
+        )
     again = tx.array(
         ["id", "lane", "state"],
         "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "

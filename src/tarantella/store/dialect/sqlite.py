@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # How many rows go into one statement. Few sizes, so that each statement is known: compiling one takes longer than running it.
 SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
-WRITER_CACHE = 16_384  # KiB
+WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
 LARGEST_LOG = 16_000_000
 LOCK_POLL = 0.001
@@ -158,7 +158,13 @@ class Sqlite(Dialect):
             return StoreBroken(
                 f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
             )
-        if "malformed" in said or "not a database" in said or "disk I/O" in said:
+        if "disk I/O" in said:
+            # A quota, a limit or a broken disk; also a disk that is full where SQLite itself does not see it.
+            return StoreBroken(
+                f"{self.told} can't be read or written: {said}.",
+                remedy="See whether its disk is full or failing, then resume the run.",
+            )
+        if "malformed" in said or "not a database" in said:
             return StoreBroken(
                 f"{self.told} is damaged: {said}.", remedy="Restore it from a copy, or choose another --data-dir."
             )

@@ -1,0 +1,221 @@
+"""`tarantella runs` and `tarantella export` at a server: the same commands, asked over HTTP."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from tarantella.cli import words
+from tarantella.cli.asking import Asking
+from tarantella.cli.connection import Connection, connected, part
+from tarantella.cli.shown import show_lines, show_table
+from tarantella.domain.errors import Conflict, InvalidInput, NotFound
+
+RUNS = "/jobs/runs"
+ID_LENGTH = 36
+COLUMNS = {
+    "run": "id",
+    "status": "status",
+    "start": "target_url",
+    "done": "counts.done",
+    "failed": "counts.failed",
+    "skip": "counts.skipped",
+    "left": "counts.pending",
+    "created": "created_at",
+}
+PAGE_COLUMNS = {"state": "status", "reason": "reason", "code": "http_status", "tries": "attempts", "address": "url"}
+LOOKED_THROUGH = 10_000
+
+
+def server_of(
+    server: str | None, data_dir: Path | None, database_url: str | None, *, also_running: bool = False
+) -> str | None:
+    """The server that a command should ask: one that was named, or where that matters, the one on the same data."""
+    from tarantella.services.seat import running
+    from tarantella.settings import load
+
+    settings = load(data_dir=data_dir, database_url=database_url, server=server)
+    if settings.server is not None or not also_running:
+        return settings.server
+    there = running(settings.data_dir)
+    return there.url if there is not None else None
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteRuns:
+    """The runs of a server."""
+
+    asking: Asking
+
+    def list(self, status: str | None, limit: int) -> int:
+        return self.asking.many(RUNS, COLUMNS, limit, "There are no such runs.", status=status)
+
+    def show(self, run: str) -> int:
+        return self._one(run, lambda server, path: server.ask("GET", path))
+
+    def explain(self, run: str, url: str) -> int:
+        return self._one(run, lambda server, path: server.ask("GET", f"{path}/explain", url=url))
+
+    def steer(self, run: str, how: str) -> int:
+        """Pause, resume, cancel or retry-failed."""
+        return self._one(run, lambda server, path: server.ask("POST", f"{path}/{how}"), briefly=True)
+
+    def pages(self, run: str, state: str | None, reason: str | None, limit: int) -> int:
+        with self._connected() as server:
+            found = server.listed(f"{_path(server, run)}/pages", limit, status=state, reason=reason)
+            if self.asking.as_json:
+                server.terminal.show_json(found)
+            else:
+                show_table(server.terminal, found, PAGE_COLUMNS, "The run has no such pages.")
+        return 0
+
+    def events(self, run: str, *, follow: bool) -> int:
+        with self._connected() as server:
+            path = f"{_path(server, run)}/events"
+            if self.asking.as_json and not follow:
+                server.terminal.show_json(server.listed(path, sys.maxsize))
+                return 0
+            for event in _streamed(server, f"{path}/stream") if follow else server.listed(path, sys.maxsize):
+                if self.asking.as_json:
+                    server.terminal.show_line(event)
+                else:
+                    server.terminal.show(_event_line(event))
+        return 0
+
+    def progress(self, run: str, *, follow: bool) -> int:
+        with self._connected() as server:
+            path = f"{_path(server, run)}/progress"
+            if not follow:
+                found = server.ask("GET", path)
+                if self.asking.as_json:
+                    server.terminal.show_json(found)
+                else:
+                    show_lines(server.terminal, found)
+                return 0
+            for told in _streamed(server, f"{path}/stream"):
+                if self.asking.as_json:
+                    server.terminal.show_line(told)
+                else:
+                    server.terminal.show(_progress_line(told))
+        return 0
+
+    def export(self, run: str, format_: str | None, output: str | None) -> int:
+        """Write the records to a file, which appears when all of them are there, or to stdout."""
+        with self._connected() as server:
+            run_id = _found(server, run)
+            name = format_ or (Path(output).suffix[1:] if output not in (None, "-") else "") or "jsonl"
+            chunks = server.download(f"{RUNS}/{run_id}/export", format=name)
+            if output == "-":
+                for chunk in chunks:
+                    sys.stdout.buffer.write(chunk)
+                sys.stdout.buffer.flush()
+                return 0
+            path = Path(output) if output is not None else Path(f"{run_id}.{name}")
+            size = _written(path, chunks)
+            if self.asking.as_json:
+                server.terminal.show_json({"run_id": run_id, "format": name, "bytes": size, "output": str(path)})
+            else:
+                server.terminal.say(f"{words.size(size)} in {words.nearby(path)}")
+        return 0
+
+    def _one(self, run: str, ask: Callable[[Connection, str], Any], *, briefly: bool = False) -> int:
+        with self._connected() as server:
+            found = ask(server, _path(server, run))
+            if self.asking.as_json:
+                server.terminal.show_json(found)
+            elif briefly:
+                seen = found.get("run", found)
+                server.terminal.say(f"Run {words.short_id(seen['id'])} is {seen['status']} at {server.server}.")
+            else:
+                show_lines(server.terminal, found)
+        return 0
+
+    def _connected(self) -> Any:
+        asking = self.asking
+        return connected(asking.data_dir, asking.database_url, asking.server, verbose=asking.verbose)
+
+
+def refuse(command: str, **options: object) -> None:
+    """Options that mean nothing where a server does the work: said, not dropped in silence."""
+    for name, value in options.items():
+        if value is not None:
+            raise InvalidInput(
+                f"--{name} means nothing here: the server goes on with the run.",
+                field=name,
+                remedy=f"Leave it out; when the run is over, `tarantella export` writes its records. ({command})",
+            )
+
+
+def _path(server: Connection, run: str) -> str:
+    return f"{RUNS}/{part(_found(server, run))}"
+
+
+def _found(server: Connection, text: str) -> str:
+    """The id of the run that is meant, as `runs` has it everywhere: all of it, its beginning or end, or `latest`."""
+    wanted = text.lower()
+    if len(wanted) == ID_LENGTH:
+        return wanted
+    newest = server.listed(RUNS, 1 if wanted == "latest" else LOOKED_THROUGH)
+    ids = [str(run["id"]) for run in newest]
+    fitting = (
+        ids[:1] if wanted == "latest" else [each for each in ids if each.startswith(wanted) or each.endswith(wanted)]
+    )
+    if not fitting:
+        raise NotFound(f"There is no run {text!r} at {server.server}.", remedy="`tarantella runs list` shows those.")
+    if len(fitting) > 1:
+        raise Conflict(f"More than one run begins or ends with {text!r}.", remedy="Write more of its id.")
+    return fitting[0]
+
+
+def _streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
+    """Events as they happen, until the run is over."""
+    kind, rest = "", b""
+    for chunk in server.download(path):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            name, _, value = line.decode("utf-8", "replace").partition(": ")
+            if name == "event":
+                kind = value
+            elif name == "data" and kind == "end":
+                return
+            elif name == "data":
+                told = json.loads(value)
+                yield from told if isinstance(told, list) else [told]
+            elif not line:
+                kind = ""
+
+
+def _event_line(event: dict[str, Any]) -> Any:
+    from tarantella.cli.listing import event_line
+
+    at = datetime.fromisoformat(event["created_at"]).timestamp()
+    return event_line({**event, "created_at": at})
+
+
+def _progress_line(told: dict[str, Any]) -> str:
+    counts = told["counts"]
+    return f"{told['phase']}: {counts['done']:,} done, {counts['failed']:,} failed, {counts['pending']:,} to go"
+
+
+def _written(path: Path, chunks: Iterator[bytes]) -> int:
+    part_of = path.with_name(f"{path.name}.part")
+    size = 0
+    try:
+        with part_of.open("wb") as file:
+            for chunk in chunks:
+                size += file.write(chunk)
+        part_of.replace(path)
+    except OSError as error:
+        raise InvalidInput(
+            f"{path} can't be written: {error.strerror}.", field="output", remedy="Choose another file with --output."
+        ) from None
+    finally:
+        with suppress(OSError):
+            part_of.unlink()
+    return size
