@@ -44,13 +44,13 @@ def begin(server: ServerProcess, site: SiteProcess) -> str:
     return task
 
 
-def check_complete(server: ServerProcess, site: SiteProcess, task: str) -> None:
+def check_complete(server: ServerProcess, site: SiteProcess, task: str, database_url: str | None = None) -> None:
     """Every page of the tree is there once, and the store adds up."""
     ended = server.until_over(task)
     assert (ended["status"], ended["completed_items"], ended["total_items"]) == ("completed", 85, 85)
     asked = {"/tree" + url.partition("/tree")[2] for url in site.hits() if "/tree" in url}
     assert asked == set(tree_paths(TREE["depth"], TREE["fan"], TREE["delay_ms"]))
-    app = open_app(load(data_dir=server.data_dir))
+    app = open_app(load(data_dir=server.data_dir, database_url=database_url))
     try:
         World(app.database).check()
     finally:
@@ -83,6 +83,19 @@ def test_after_all_was_killed_at_once_a_restart_goes_on(site: SiteProcess, data_
         server.kill()
     with ServerProcess(data_dir, engines=2) as again:
         check_complete(again, site, task)
+
+
+def test_on_postgresql_too_a_restart_goes_on(site: SiteProcess, data_dir: Path, postgres_url: str) -> None:
+    env = {"TARANTELLA_DATABASE_URL": postgres_url}
+    with ServerProcess(data_dir, engines=2, env=env) as server:
+        task = begin(server, site)
+        os.kill(server.engine_pids()[0], signal.SIGKILL)
+        server.kill()
+    with ServerProcess(data_dir, env=env) as again:
+        check_complete(again, site, task, postgres_url)
+        assert again.get("/system")["database"] == "postgresql"
+        [host] = again.get("/sites")
+        assert host["host"] == "127.0.0.1"
 
 
 def test_a_frozen_engine_is_reported_then_replaced_and_the_run_goes_on(site: SiteProcess, data_dir: Path) -> None:
