@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import crawl, engines, first_request, lists, memory, resume
+from benchmarks import api, crawl, engines, first_request, lists, memory, resume
 from benchmarks.contract import Benchmark
 
 BENCHMARKS: tuple[Benchmark, ...] = (
@@ -12,4 +12,5 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     resume.BENCHMARK,
     first_request.BENCHMARK,
     lists.BENCHMARK,
+    api.BENCHMARK,
 )

@@ -39,9 +39,11 @@ http {{
     types {{ text/html html; text/plain txt; }}
     default_type text/html;
     {temp_paths}
+    {pace}
     server {{
         {listens}
         root "{root}";
+        {paced}
     }}
 }}
 """
@@ -52,14 +54,17 @@ class NginxError(RuntimeError):
 
 
 @contextmanager
-def serving(site: Site, work_dir: Path, *, keep_log: bool = False) -> Iterator[Served]:
-    """The site, served for as long as the block lasts; with a log, one line a request: when it came, and what for."""
+def serving(site: Site, work_dir: Path, *, keep_log: bool = False, per_second: int | None = None) -> Iterator[Served]:
+    """The site, served for as long as the block lasts; with a log, one line a request: when it came, and what for.
+
+    A site that serves only so many pages a second lets the others wait, as a busy one does.
+    """
     binary = _find_binary()
     folder = work_dir / f"nginx-{site.root.name}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     log = folder / "access.log" if keep_log else None
-    process, port = _start(binary, site, folder, log)
+    process, port = _start(binary, site, folder, log, per_second)
     try:
         yield Served(site, port, log)
     finally:
@@ -117,14 +122,16 @@ def version() -> str:
     return answer.stderr.strip().removeprefix("nginx version: nginx/")
 
 
-def _start(binary: str, site: Site, folder: Path, log: Path | None) -> tuple[subprocess.Popen[bytes], int]:
+def _start(
+    binary: str, site: Site, folder: Path, log: Path | None, per_second: int | None
+) -> tuple[subprocess.Popen[bytes], int]:
     # Between our choosing a free port and nginx binding it, somebody else may take it: choose again.
     for _ in range(START_TRIES):
         port = site.shape.port or free_port(site.shape.hosts)
         if port is None:
             continue
         config = folder / "nginx.conf"
-        config.write_text(_config(site, folder, port, log))
+        config.write_text(_config(site, folder, port, log, per_second))
         process = subprocess.Popen(
             [binary, "-p", str(folder), "-e", str(folder / "error.log"), "-c", str(config)],
             stdin=subprocess.DEVNULL,
@@ -142,7 +149,7 @@ def _start(binary: str, site: Site, folder: Path, log: Path | None) -> tuple[sub
     raise NginxError(f"nginx did not start within {READY_SECONDS:.0f} s, tried {START_TRIES} times:\n{tail}")
 
 
-def _config(site: Site, folder: Path, port: int, log: Path | None) -> str:
+def _config(site: Site, folder: Path, port: int, log: Path | None, per_second: int | None) -> str:
     open_files, cached_files = _file_limits(site.shape.pages)
     return CONFIG.format(
         user="user root;" if os.geteuid() == 0 else "",
@@ -153,6 +160,8 @@ def _config(site: Site, folder: Path, port: int, log: Path | None) -> str:
         temp_paths=" ".join(f'{kind}_temp_path "{folder}/{kind}";' for kind in TEMP_KINDS),
         listens=" ".join(f"listen {loopback(host)}:{port} backlog=1024;" for host in range(site.shape.hosts)),
         root=site.root,
+        pace=f"limit_req_zone $binary_remote_addr zone=all:1m rate={per_second}r/s;" if per_second else "",
+        paced="limit_req zone=all burst=1000;" if per_second else "",
     )
 
 

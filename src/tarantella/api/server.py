@@ -15,6 +15,7 @@ from tarantella.api.streaming import ABORT
 from tarantella.engine import process
 
 LARGEST_HEAD = 128 * 1024
+KEEP_ALIVE_SECONDS = 75  # longer than most clients keep a connection: it is they who give it up
 GRACE_SECONDS = 2  # for answers that are under way when the server stops
 
 
@@ -51,6 +52,7 @@ def make_server(api: FastAPI) -> Server:
         access_log=False,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=GRACE_SECONDS,
     )
     return Server(config, api.state.plane)

@@ -21,6 +21,7 @@ EXAMPLES = """
 Examples:
   tarantella demo                                   see it at work, in a few seconds
   tarantella scrape example.com --depth 2           a page and what it links to
+  tarantella serve                                  the HTTP API, and engines that do the work
   tarantella runs list                              what was done so far
   tarantella runs resume latest                     go on after Ctrl-C, or a power cut
 
