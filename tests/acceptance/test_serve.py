@@ -81,6 +81,28 @@ def test_an_address_that_is_not_ours_is_a_clear_error(tmp_path: Path) -> None:
     assert "'nowhere.invalid' is not an address of this machine." in done.err
 
 
+def test_a_server_that_others_can_reach_is_refused_without_a_token_and_wants_one_with(tmp_path: Path) -> None:
+    refused = tarantella(tmp_path, "serve", "--host", "0.0.0.0", "--port", "0")
+    assert refused.code == 2
+    assert "Everybody who reaches 0.0.0.0 could use this server." in refused.err
+    assert "tarantella tokens create" in refused.err
+    token = tarantella(tmp_path, "tokens", "create", "--scope", "read").out.strip()
+    with ServerProcess(tmp_path / "data", "--host", "0.0.0.0") as server:
+        assert server.client.get("/healthz").status_code == 200
+        assert server.client.get("/system").status_code == 401
+        assert server.client.get("/system", headers={"Authorization": f"Bearer {token}"}).status_code == 200
+        here = Shell(tmp_path)
+        shut_out = here.run("system", "show")
+        assert (shut_out.code, "Set TARANTELLA_TOKEN to a token" in shut_out.err) == (2, True)
+        assert here.run("system", "show", TARANTELLA_TOKEN=token).code == 0
+        [listed] = here.run("tokens", "list", "--json").json
+        assert here.run("tokens", "revoke", listed["id"]).code == 0
+        server.until(
+            lambda: server.client.get("/system", headers={"Authorization": f"Bearer {token}"}).status_code,
+            lambda status: status == 401,
+        )
+
+
 # -- health means progress
 
 
@@ -118,6 +140,28 @@ def test_what_engines_did_reaches_the_metrics_of_the_api(site: SiteProcess, serv
     before = server.until(counted, lambda pages: pages > 0, 20)
     server.until_over(server.submit(site.url_for("/list?n=20"), max_depth=2))
     server.until(counted, lambda pages: pages >= before + 21, 20)
+
+
+# -- what is kept
+
+
+def test_a_task_is_forgotten_when_its_time_is_up(site: SiteProcess, tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "data", env={"TARANTELLA_CLEANUP_INTERVAL": "1"}) as server:
+        task = server.submit(site.url_for("/ok"))
+        server.until(
+            lambda: server.client.get(f"/scraping/tasks/{task}/status"), lambda answer: answer.status_code == 404, 30
+        )
+        assert server.get("/scraping/tasks") == []
+
+
+def test_the_doctor_says_when_runs_wait_and_no_engine_lives(site: SiteProcess, tmp_path: Path) -> None:
+    with ServerProcess(tmp_path / "data") as server:
+        server.submit(site.url_for("/slow?s=60"))
+        server.kill()
+    checks = {check["name"]: check for check in tarantella(tmp_path, "doctor", "--json").json}
+    assert checks["queue"]["health"] == "fail"
+    assert "no worker lives that would work on them" in checks["queue"]["finding"]
+    assert checks["queue"]["remedy"].startswith("Start one: tarantella serve")
 
 
 # -- what is never fetched

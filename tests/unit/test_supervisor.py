@@ -77,7 +77,8 @@ async def supervised(children: Children, count: int = 1, clock: Time | None = No
     )
     running = asyncio.create_task(supervisor.run())
     try:
-        await children.until(lambda: len(children.started) >= count)
+        # Each of them is known to the supervisor, and so is its worker to the store.
+        await children.until(lambda: all(engine.process is not None for engine in supervisor.engines))
         yield supervisor
     finally:
         await supervisor.stop(grace=0.1)

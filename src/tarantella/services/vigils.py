@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tarantella.domain.errors import StoreError
 from tarantella.domain.vitals import Condition, Vigil, Vitals
+from tarantella.engine.lifeline import is_cut
 from tarantella.services.app import App
 from tarantella.store import workers
 from tarantella.store.connection import Row
@@ -44,7 +45,7 @@ class Vigils:
     async def look(self) -> Sequence[Watched]:
         """See all workers that live, and how each of them gets on."""
         try:
-            found = await self._app.database.read(workers.alive)
+            found = [row for row in await self._app.database.read(workers.alive) if not self._is_gone(row)]
         except StoreError as error:
             # Nobody can be blamed for what can't be seen: the watch begins anew.
             self._vigils.clear()
@@ -65,6 +66,10 @@ class Vigils:
     def serving(self) -> list[Watched]:
         """Those that work for all runs."""
         return [worker for worker in self.workers if worker.serves is None]
+
+    def _is_gone(self, row: Row) -> bool:
+        """Whether its process has ended, and only nobody has noted it yet."""
+        return row.host == self._app.hostname and is_cut(self._app.settings.workers_dir, row.id) is True
 
     def _watched(self, row: Row, now: float) -> Watched:
         vigil = self._vigils[row.id]
