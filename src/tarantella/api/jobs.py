@@ -90,7 +90,7 @@ async def create_run(
     job = await jobs.get(plane.app, checked_id(job_id, "job"))
     priority = body.priority.rank if body is not None and body.priority is not None else None
     new = await jobs.new_run(plane.app, plane.prober, job, priority)
-    told = RunView.of(as_run(new, max_running=plane.app.settings.max_concurrent_tasks), attempt=1)
+    told = RunView.of(as_run(new), attempt=1)
     answer = await intake.submit(plane.app, new, Answer(201, told.model_dump_json()), once)
     plane.bell.ring()
     return response(answer)

@@ -93,13 +93,13 @@ def _said(new: Submission) -> list[Event]:
     return [Event(RUN_CREATED, meta=meta), *new.said]
 
 
-def as_run(new: Submission, *, max_running: int) -> Run:
+def as_run(new: Submission) -> Run:
     """The run as it is when it has just been stored."""
     return Run(
         id=new.run_id,
         status=RunStatus.QUEUED,
         wanted=Wanted.RUN,
-        reason=_waits(max_running),
+        reason=None,  # whether it has to wait is decided in the next moment
         spec=new.spec,
         roots=(new.start.url,),
         keeper=None,
