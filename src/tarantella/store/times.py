@@ -21,7 +21,9 @@ def follow_clock(tx: Tx, host: str, now: float, *, worker_id: str | None = None,
     future. Whoever notices first does it for all: the beats tell whether somebody has.
     """
     latest = tx.value("SELECT max(beat_at) FROM workers WHERE host = :host", host=host)
-    own = tx.value("SELECT beat_at FROM workers WHERE id = :id", id=worker_id) if worker_id is not None else latest
+    # The beats of who was declared dead are not written, so that others would move the same again.
+    mine = f"SELECT beat_at FROM workers WHERE id = :id AND dead_at IS NULL {tx.dialect.for_update}"
+    own = tx.value(mine, id=worker_id) if worker_id is not None else latest
     if own is None:
         return 0.0
     expected = own + elapsed
