@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.fault.processes import LOOK_AGAIN, PATIENCE, Child
 
@@ -36,7 +36,7 @@ class ServerProcess(Child):
             raise AssertionError(f"The server did not start.\n{self.errors}")
         self.url = json.loads(line)["url"]
         self.port = int(self.url.rpartition(":")[2])
-        self.client = httpx.Client(base_url=self.url, timeout=30)
+        self.client = httpx2.Client(base_url=self.url, timeout=30)
 
     def kill(self) -> None:
         super().kill()

@@ -19,16 +19,25 @@ from tarantella.services.python import make_scrape, make_scrape_async
 from tarantella.services.seat import refused_endpoints
 from tarantella.settings import Settings, load
 from tarantella.store import schema
-from tarantella.store.database import Database
+from tarantella.store.database import PATIENCE, Database
 
 __all__ = ["make_tools", "open_app", "scrape", "scrape_async"]
 
 
-def open_app(settings: Settings | None = None, *, data_dir: Path | None = None, database_url: str | None = None) -> App:
-    """The application on one data directory and one database, created or brought up to date if need be."""
+def open_app(
+    settings: Settings | None = None,
+    *,
+    data_dir: Path | None = None,
+    database_url: str | None = None,
+    patience: float = PATIENCE,
+) -> App:
+    """The application on one data directory and one database, created or brought up to date if need be.
+
+    `patience` is for how many seconds a database that is locked or away is waited for.
+    """
     settings = settings or load(data_dir=data_dir, database_url=database_url)
     schema.prepare(settings.database)
-    database = Database(settings.database)
+    database = Database(settings.database, patience=patience)
 
     def make_worker(tools: Tools, only_run: str | None) -> Worker:
         worker = WorkerSettings(

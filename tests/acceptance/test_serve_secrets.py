@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.acceptance.command import Shell
@@ -93,7 +93,7 @@ def test_no_secret_leaves_the_server(site: SiteProcess, tmp_path: Path) -> None:
     made = shell.run("tokens", "create", "--scope", "admin", "--name", "canary", "--json").json
     token = made["token"]
     with ServerProcess(data_dir, "-vv", "--log-file", str(log)) as server:
-        assert httpx.get(f"{server.url}/system").status_code == 401
+        assert httpx2.get(f"{server.url}/system").status_code == 401
         server.client.headers["Authorization"] = f"Bearer {token}"
         fields = ["title"]
         target = site.url_for(f"/links?hrefs=/ok?token={PARAMETER}|/500?api_key={PARAMETER}&password={PARAMETER}")
@@ -114,7 +114,7 @@ def test_no_secret_leaves_the_server(site: SiteProcess, tmp_path: Path) -> None:
             told[" ".join(arguments)] = shell.run(*arguments, "--json").out
         told["export"] = shell.run("export", run, "-o", "-").out
         told["config"] = shell.run("config", "show", "--json", TARANTELLA_TOKEN=token).out
-        told["wrong"] = httpx.get(f"{server.url}/system", headers={"Authorization": f"Bearer {token}x"}).text
+        told["wrong"] = httpx2.get(f"{server.url}/system", headers={"Authorization": f"Bearer {token}x"}).text
         server.signal(signal.SIGTERM)
         assert server.wait() == 0
     told["log"] = log.read_text()

@@ -105,3 +105,11 @@ def test_a_clock_that_is_set_by_a_few_seconds_moves_nothing(world: World, jump: 
     worker = world.worker()
     clock_is_set(world, jump)
     assert beat(world, worker) == 0.0
+
+
+def test_who_was_declared_dead_moves_nothing_for_nobody_would_know_that_it_did(world: World) -> None:
+    run, dead, alive = world.submit("a", spec=Spec(deadline_seconds=600.0)), world.worker(), world.worker()
+    world.declare_dead(dead)
+    clock_is_set(world, HOUR)
+    assert [beat(world, dead), beat(world, alive)] == [0.0, HOUR]
+    assert deadline(world, run) == 600.0 - BEAT

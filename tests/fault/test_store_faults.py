@@ -37,6 +37,7 @@ from tests.fault.processes import SiteProcess
 T = TypeVar("T")
 
 AT_ONCE = 8
+TOLD_AT_MOST = 4
 PATIENCE = 60.0
 SPEC = '{"concurrency": 4, "attempts": 2, "scope": "any"}'
 
@@ -117,23 +118,34 @@ async def somebody_else_comes(data_dir: Path) -> None:
 
 
 async def with_every_trouble(story: Story, new_place: NewPlace, site: SiteProcess, *, after: bool, most: int) -> None:
-    """First undisturbed, then once for each transaction that it made, up to some of each name; several at a time, for most of a story is waiting."""
+    """First undisturbed, then once for each transaction that it made, up to some of each name.
+
+    Several at a time, for most of a story is waiting. On a busy machine a run may be over before it is cancelled, and then
+    nothing is closed: a story in which something did not come up is told again.
+    """
     undisturbed = Trouble("", 1, after)
-    await told(story, new_place("undisturbed"), site, undisturbed)
+    for again in range(TOLD_AT_MOST):
+        await told(story, new_place(f"undisturbed-{again}"), site, undisturbed)
+        if CALLERS[story] <= set(undisturbed.met):
+            break
+    assert CALLERS[story] <= set(undisturbed.met), undisturbed.met
     names = [name for name in undisturbed.met if name != "read" or not after]
     troubles = [Trouble(n, k, after) for n in names for k in range(1, min(undisturbed.met[n], most) + 1)]
     gate = asyncio.Semaphore(AT_ONCE)
 
     async def one(trouble: Trouble) -> None:
         async with gate:
-            await told(story, new_place(f"{trouble}".replace(" ", "-")), site, trouble)
+            for again in range(TOLD_AT_MOST):
+                await told(story, new_place(f"{trouble}-{again}".replace(" ", "-")), site, trouble)
+                if trouble.struck or trouble.number > 1:
+                    return
+                trouble.met.clear()
 
     async with asyncio.TaskGroup() as group:
         for trouble in troubles:
             group.create_task(one(trouble))
     print(f"{story.__name__}: {len(troubles)} troubles with {names}")
-    assert CALLERS[story] <= set(undisturbed.met), undisturbed.met
-    assert not [trouble for trouble in troubles if trouble.number == 1 and not trouble.struck]
+    assert not [str(trouble) for trouble in troubles if trouble.number == 1 and not trouble.struck]
 
 
 async def insists(ask: Callable[[], Awaitable[T]]) -> T | None:

@@ -68,7 +68,7 @@ def main() -> None:
     parser.add_argument("--database", choices=sorted(KINDS), default="sqlite")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     options = parser.parse_args()
-    how = settings(USUAL, max_examples=200, stateful_step_count=options.steps, phases=[Phase.generate, Phase.shrink])
+    how = settings(USUAL, max_examples=25, stateful_step_count=options.steps, phases=[Phase.generate, Phase.shrink])
     began, seed = time.monotonic(), options.seed
     with KINDS[options.database]() as new_database:
         while time.monotonic() - began < 60 * options.minutes:

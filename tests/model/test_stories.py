@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import settings
 
 from tests.model.databases import NewDatabase
 from tests.model.search import USUAL, search
+
+# Always the same stories: a red test means that something was changed. New ones are the search's to find.
+SEED = 1
 
 
 # What fails is told again and again, ever shorter, for up to five minutes: the shortest is the one to read.
@@ -19,6 +20,4 @@ from tests.model.search import USUAL, search
     indirect=["new_database"],
 )
 def test_no_story_breaks_anything(new_database: NewDatabase, of: str, stories: int) -> None:
-    seed = random.SystemRandom().randrange(10**6)
-    print(f"seed {seed}")
-    search(of, new_database, settings(USUAL, max_examples=stories), seed)
+    search(of, new_database, settings(USUAL, max_examples=stories), SEED)

@@ -7,8 +7,8 @@ from typing import Annotated
 from fastapi import APIRouter, Body, Query, Request, Response
 
 from tarantella.api import cursors
-from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
-from tarantella.api.once import IdempotencyKey, response
+from tarantella.api.listing import LIST, Cursor, ShortLimit, cut, lead_on
+from tarantella.api.once import IdempotencyKey, once_of, response
 from tarantella.api.plane import JobId, Wired, checked_id
 from tarantella.api.runs import listed, views
 from tarantella.api.strict import StrictRoute
@@ -32,8 +32,9 @@ _WRITE = problems(400, 404, 409, 413, 415, 422, 503)
     summary="Create a job",
     responses=problems(400, 413, 415, 422, 503),
 )
-async def create(body: JobCreate, once: IdempotencyKey, plane: Wired) -> Response:
+async def create(request: Request, body: JobCreate, plane: Wired, key: IdempotencyKey = None) -> Response:
     """Check a job and store it. A host that has no address is accepted with a warning; its runs fail until it has."""
+    once = await once_of(request, key)
     if (known := await intake.known_answer(plane.app, once)) is not None:
         return response(known)
     job = await jobs.drafted(plane.app, plane.prober, body.draft())
@@ -44,7 +45,7 @@ async def create(body: JobCreate, once: IdempotencyKey, plane: Wired) -> Respons
 
 @router.get("", summary="List jobs", responses={**LIST, **problems(422, 503)})
 async def list_jobs(
-    plane: Wired, request: Request, response: Response, limit: Limit = 50, cursor: Cursor = None
+    plane: Wired, request: Request, response: Response, limit: ShortLimit = 50, cursor: Cursor = None
 ) -> list[JobView]:
     """All jobs, the newest first."""
     before = cursors.read("jobs", cursor, float, str) if cursor is not None else None
@@ -77,17 +78,19 @@ async def delete(job_id: JobId, plane: Wired) -> None:
 @router.post("/{job_id}/runs", status_code=201, response_model=RunView, summary="Run a job", responses=_WRITE)
 async def create_run(
     job_id: JobId,
-    once: IdempotencyKey,
+    request: Request,
     plane: Wired,
     body: Annotated[RunCreate | None, Body(description="All of it can be left out.")] = None,
+    key: IdempotencyKey = None,
 ) -> Response:
     """Queue a run of the job as it is now. With the strategy `auto` the target is looked at first, for two seconds at most."""
+    once = await once_of(request, key)
     if (known := await intake.known_answer(plane.app, once)) is not None:
         return response(known)
     job = await jobs.get(plane.app, checked_id(job_id, "job"))
     priority = body.priority.rank if body is not None and body.priority is not None else None
     new = await jobs.new_run(plane.app, plane.prober, job, priority)
-    told = RunView.of(as_run(new, max_running=plane.app.settings.max_concurrent_tasks), attempt=1)
+    told = RunView.of(as_run(new), attempt=1)
     answer = await intake.submit(plane.app, new, Answer(201, told.model_dump_json()), once)
     plane.bell.ring()
     return response(answer)
@@ -100,7 +103,7 @@ async def list_job_runs(
     request: Request,
     response: Response,
     status: Annotated[RunStatus | None, Query(description="Only those that are so.")] = None,
-    limit: Limit = 50,
+    limit: ShortLimit = 50,
     cursor: Cursor = None,
 ) -> list[RunView]:
     """The runs of one job, the newest first."""

@@ -25,6 +25,8 @@ Cursor = Annotated[
     Query(max_length=cursors.LONGEST, description=f"Where to go on: the `{NEXT}` of the answer before."),
 ]
 Limit = Annotated[int, Query(ge=1, le=1_000, description="How many at most.")]
+# Of what is large: a thousand runs at once would keep everybody else waiting.
+ShortLimit = Annotated[int, Query(ge=1, le=200, description="How many at most.")]
 
 
 def lead_on(request: Request, response: Response, cursor: str | None) -> None:

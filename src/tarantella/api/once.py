@@ -5,34 +5,31 @@ from __future__ import annotations
 from hashlib import blake2b
 from typing import Annotated
 
-from fastapi import Depends, Header, Request, Response
+from fastapi import Header, Request, Response
 
 from tarantella.services.intake import Answer, Once
 from tarantella.store.idempotency import LONGEST_KEY
 
+IdempotencyKey = Annotated[
+    str | None,
+    Header(
+        alias="Idempotency-Key",
+        min_length=1,
+        max_length=LONGEST_KEY,
+        pattern=r"^[!-~]+$",
+        description="Any text that is new for every new request. Sent again with the same request, it gets the same "
+        "answer, and nothing happens twice; with another request it is refused.",
+        examples=["8e03978e-40d5-43e8-bc93-6894a57f9324"],
+    ),
+]
 
-async def _once(
-    request: Request,
-    key: Annotated[
-        str | None,
-        Header(
-            alias="Idempotency-Key",
-            min_length=1,
-            max_length=LONGEST_KEY,
-            pattern=r"^[!-~]+$",
-            description="Any text that is new for every new request. Sent again with the same request, it gets the same "
-            "answer, and nothing happens twice; with another request it is refused.",
-            examples=["8e03978e-40d5-43e8-bc93-6894a57f9324"],
-        ),
-    ] = None,
-) -> Once | None:
+
+async def once_of(request: Request, key: str | None) -> Once | None:
+    """What makes this request the same as another, if the client says that it may be."""
     if key is None:
         return None
     said = b"\0".join([request.method.encode(), request.url.path.encode(), await request.body()])
     return Once(key, blake2b(said, digest_size=32).hexdigest())
-
-
-IdempotencyKey = Annotated[Once | None, Depends(_once)]
 
 
 def response(answer: Answer, **headers: str) -> Response:

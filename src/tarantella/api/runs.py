@@ -8,7 +8,7 @@ import orjson
 from fastapi import APIRouter, Query, Request, Response
 
 from tarantella.api import cursors, listing
-from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
+from tarantella.api.listing import LIST, Cursor, Limit, ShortLimit, cut, lead_on
 from tarantella.api.plane import Plane, RunId, Wired, checked_id
 from tarantella.api.streaming import Streamed
 from tarantella.api.strict import StrictRoute
@@ -74,7 +74,7 @@ async def list_runs(
     status: Annotated[RunStatus | None, Query(description="Only those that are so.")] = None,
     source: Annotated[Literal["job", "scraping", "cli"] | None, Query(description="Who asked for them.")] = None,
     job_id: Annotated[str | None, Query(max_length=36, description="Only those of this job.")] = None,
-    limit: Limit = 50,
+    limit: ShortLimit = 50,
     cursor: Cursor = None,
 ) -> list[RunView]:
     """All runs, the newest first, whoever asked for them."""

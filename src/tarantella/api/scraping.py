@@ -7,9 +7,9 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Request, Response
 
 from tarantella.api import cursors, listing
-from tarantella.api.listing import LIST, Cursor, Limit, cut, lead_on
-from tarantella.api.once import IdempotencyKey, response
-from tarantella.api.plane import TaskId, Wired, checked_id
+from tarantella.api.listing import LIST, Cursor, ShortLimit, cut, lead_on
+from tarantella.api.once import IdempotencyKey, once_of, response
+from tarantella.api.plane import TaskId, Wired, checked_id, plane_of
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
 from tarantella.api.views.scraping import (
@@ -37,8 +37,9 @@ SUBMITTED = "Scraping task submitted"
     summary="Submit a task",
     responses=problems(400, 413, 415, 422, 503),
 )
-async def submit(body: AsyncScrapeRequest, once: IdempotencyKey, plane: Wired) -> Response:
+async def submit(request: Request, body: AsyncScrapeRequest, key: IdempotencyKey = None) -> Response:
     """Store a task and answer at once; it runs in the background, and goes on after a crash."""
+    plane, once = plane_of(request), await once_of(request, key)
     wanted = body.wanted()
     new = submission_of(plane.app, wanted)
     told = TaskSubmitted(
@@ -58,8 +59,9 @@ async def submit(body: AsyncScrapeRequest, once: IdempotencyKey, plane: Wired) -
     summary="How far a task is",
     responses=problems(404, 503),
 )
-async def status(task_id: TaskId, plane: Wired) -> TaskStatusView:
+async def status(task_id: TaskId, request: Request) -> TaskStatusView:
     """Counts, pace and time to the end. The counts always add up: total = completed + failed + skipped + pending."""
+    plane = plane_of(request)
     progress = await plane.speedometers.look(plane.app, checked_id(task_id, "task"))
     return TaskStatusView.of(progress)
 
@@ -105,7 +107,7 @@ async def list_tasks(
     request: Request,
     response: Response,
     status_filter: Annotated[TaskStatus | None, Query(description="Only those that are so.")] = None,
-    limit: Limit = 50,
+    limit: ShortLimit = 50,
     cursor: Cursor = None,
 ) -> list[TaskStatusView]:
     """The tasks that were submitted here, the newest first."""

@@ -12,6 +12,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from tarantella.api.plane import Plane
 from tarantella.api.streaming import ABORT
+from tarantella.engine import process
 
 LARGEST_HEAD = 128 * 1024
 KEEP_ALIVE_SECONDS = 75  # longer than most clients keep a connection: it is they who give it up
@@ -28,6 +29,10 @@ class Server(uvicorn.Server):
     @contextmanager
     def capture_signals(self) -> Generator[None, None, None]:
         yield
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        process.tune()
+        await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         # It would wait for them otherwise, and they for it.

@@ -15,7 +15,7 @@ from tarantella.domain.errors import Conflict, InvalidInput, NotFound, StoreErro
 
 NEXT = "x-next-cursor"
 TIMEOUT = 60.0
-AT_ONCE = 1_000
+AT_ONCE = 200  # as many as the API gives of anything
 TOKEN_VARIABLE = "TARANTELLA_TOKEN"  # noqa: S105 - the name of a variable, not a token
 _KINDS: Mapping[int, type[TarantellaError]] = {
     401: InvalidInput,

@@ -31,6 +31,7 @@ Stop it with Ctrl-C or SIGTERM: pages in flight are finished first, and the next
 where this one ended. A second Ctrl-C stops at once.
 """
 STOPPING = "Stopping: pages in flight are finished first. Ctrl-C again stops at once."
+PATIENCE = 5.0  # seconds for a database that is locked or away: then a client is told to come back
 SPARE_SECONDS = 10.0  # for an engine to store what it has, after the time that pages in flight are given
 
 app = typer.Typer(rich_markup_mode=None)
@@ -109,7 +110,7 @@ def _hold_the_seat(signals: Signals, terminal: Terminal, settings: Settings, *, 
     seat = Seat(settings.data_dir)
     try:
         with listening(settings.host, settings.port) as sockets:
-            app_ = open_app(settings)
+            app_ = open_app(settings, patience=PATIENCE)
             try:
                 if not is_loopback(settings.host) and not run_async(there_are_any(app_)):
                     raise InvalidInput(

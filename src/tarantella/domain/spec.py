@@ -136,6 +136,10 @@ class Spec:
         del data["secrets"], data["urls"]
         return data
 
+    def values(self) -> dict[str, Any]:
+        """The same as it is, for whoever writes it down at once."""
+        return {name: getattr(self, name) for name in _KEPT}
+
     def secrets_json(self) -> dict[str, Any]:
         return asdict(self.secrets)
 
@@ -172,3 +176,5 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("cache_ttl", 0.0, 100 * 366 * 86_400.0),
     ("cache_bytes", 1_000_000, 2**50),
 )
+
+_KEPT = tuple(each.name for each in fields(Spec) if each.name not in ("secrets", "urls"))

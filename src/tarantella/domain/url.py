@@ -141,7 +141,8 @@ def start_url(text: str) -> Url:
         raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
     if not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text)):
         text = f"https://{text}"
-    if _parse(text).username or _parse(text).password:
+    parsed = _parse(text)
+    if parsed.username or parsed.password:
         raise Unfetchable(
             "credentials",
             f"{shown(text)} carries a user name or password, which would end up in records and logs.",

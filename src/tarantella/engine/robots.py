@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tarantella.domain.backoff import obeyed_retry_after
+from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import Attempt, Outcome
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.url import Url
@@ -14,6 +15,9 @@ from tarantella.engine.visit import Visit
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.robots import ENOUGH_TRIES, Robots, RobotsUnreachable
 from tarantella.log import log
+
+# What goes wrong before a server is asked for anything.
+SAME_FOR_THE_PAGE = frozenset({"tls", "dns", "refused", "unreachable", "connect"})
 
 
 class HostMustWait(Exception):
@@ -35,9 +39,9 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
     try:
         rules = tools.robots.known(url) or await tools.robots.rules(url, run.options)
     except RobotsUnreachable as error:
-        if error.detail == "tls":
-            # Nobody who can't be trusted with robots.txt can be with the page: that is its failure, and says more.
-            visit = Visit(url.href, failure=error.failure, detail=f"tls: {error.message}")
+        if error.failure is not Failure.PROXY and error.detail in SAME_FOR_THE_PAGE:
+            # Where nobody is, or nobody who can be trusted, the page is not either: that is its failure, and says more.
+            visit = Visit(url.href, failure=error.failure, detail=f"{error.detail}: {error.message}")
             tried = Attempt(page.strategy, tools.clock.wall(), 0, "")
             return failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
         if error.tries >= ENOUGH_TRIES:

@@ -9,6 +9,7 @@ from functools import partial
 from tarantella.services.app import App
 from tarantella.store import admission, idempotency, submission
 from tarantella.store.idempotency import Kept
+from tarantella.store.intake import Batch
 from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 
@@ -40,24 +41,43 @@ async def known_answer(app: App, once: Once | None) -> Answer | None:
 
 async def submit(app: App, new: Submission, answer: Answer, once: Once | None) -> Answer:
     """Store a run durably and say so; or, if the same request was here before, what was said then."""
-    store = partial(submission.store, new=new, max_running=app.settings.max_concurrent_tasks)
-    return await write_once(app, store, answer, once)
+
+    def write(tx: Tx, batch: Batch) -> Answer:
+        submission.check(tx, new)
+        if (first := _claimed(tx, once, answer, new.now)) is not None:
+            return first
+        batch.append(new)
+        return answer
+
+    return await app.database.intake.write(write, finish=partial(_finish, app=app))
 
 
 async def write_once(app: App, work: Callable[[Tx], object], answer: Answer, once: Once | None) -> Answer:
-    """Do the work durably, unless the same request did it before."""
+    """Do some other work durably, unless the same request did it before."""
     now = app.now()
 
-    def write(tx: Tx) -> Answer:
-        if once is not None:
-            new = Kept(once.key, once.digest, answer.status, answer.body)
-            if (first := idempotency.claim(tx, new, now)) is not None:
-                return _repeated(first)
+    def write(tx: Tx, _: Batch) -> Answer:
+        if (first := _claimed(tx, once, answer, now)) is not None:
+            return first
         work(tx)
         return answer
 
-    admit = partial(admission.admit, limit=app.settings.max_concurrent_tasks, now=now)
-    return await app.database.intake.write(write, finish=admit)
+    return await app.database.intake.write(write, finish=partial(_finish, app=app))
+
+
+def _finish(tx: Tx, batch: Batch, app: App) -> None:
+    limit = app.settings.max_concurrent_tasks
+    submission.store(tx, batch, max_running=limit)
+    if batch:
+        admission.admit(tx, limit, app.now())
+
+
+def _claimed(tx: Tx, once: Once | None, answer: Answer, now: float) -> Answer | None:
+    """What was answered to the same request before; if it is the first, its answer is kept."""
+    if once is None:
+        return None
+    first = idempotency.claim(tx, Kept(once.key, once.digest, answer.status, answer.body), now)
+    return _repeated(first) if first is not None else None
 
 
 def _repeated(kept: Kept) -> Answer:

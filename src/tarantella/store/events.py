@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -11,6 +11,15 @@ from tarantella.domain.event import Event, Level
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
 
+_COLUMNS = [
+    ("run_id", "TEXT"),
+    ("sequence", "BIGINT"),
+    ("id", "TEXT"),
+    ("level", "TEXT"),
+    ("message", "TEXT"),
+    ("meta", "TEXT"),
+    ("created_at", "DOUBLE PRECISION"),
+]
 TROUBLE = (str(Level.WARN), str(Level.ERROR))
 
 
@@ -18,25 +27,26 @@ def append(tx: Tx, run_id: str, last: int, events: Sequence[Event], now: float) 
     """Number these events after the last one and store them. The caller holds the run's row, so numbers have no gaps."""
     if not events:
         return last
-    rows = [
+    tx.execute(
+        "INSERT INTO run_events (run_id, sequence, id, level, message, meta, created_at) "
+        f"SELECT * FROM {tx.dialect.rows('rows', _COLUMNS)} AS r",
+        rows=pack(_rows(run_id, last, events, now)),
+    )
+    return last + len(events)
+
+
+def begin(tx: Tx, histories: Iterable[tuple[str, Sequence[Event], float]]) -> None:
+    """Store the first events of runs that are new."""
+    rows = [row for run_id, said, now in histories for row in _rows(run_id, 0, said, now)]
+    names = [name for name, _ in _COLUMNS]
+    tx.insert("run_events", names, rows, conflict="(run_id, sequence) DO NOTHING")
+
+
+def _rows(run_id: str, last: int, events: Sequence[Event], now: float) -> list[tuple[Any, ...]]:
+    return [
         (run_id, last + i, new_id(), event.level, event.message, orjson.dumps(dict(event.meta)).decode(), now)
         for i, event in enumerate(events, 1)
     ]
-    columns = [
-        ("run_id", "TEXT"),
-        ("sequence", "BIGINT"),
-        ("id", "TEXT"),
-        ("level", "TEXT"),
-        ("message", "TEXT"),
-        ("meta", "TEXT"),
-        ("created_at", "DOUBLE PRECISION"),
-    ]
-    tx.execute(
-        "INSERT INTO run_events (run_id, sequence, id, level, message, meta, created_at) "
-        f"SELECT * FROM {tx.dialect.rows('rows', columns)} AS r",
-        rows=pack(rows),
-    )
-    return last + len(events)
 
 
 def record(tx: Tx, run_id: str, events: Sequence[Event], now: float) -> None:

@@ -12,7 +12,9 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tarantella.domain.errors import TarantellaError
 from tarantella.store.connection import DriverError
+from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 
 if TYPE_CHECKING:
@@ -23,11 +25,15 @@ T = TypeVar("T")
 MOST_AT_ONCE = 100
 LONGEST_HOLD = 0.01  # seconds in which a group takes more in: others wait for the database, too
 
+Batch = list[Submission]
+Work = Callable[[Tx, Batch], T]
+Finish = Callable[[Tx, Batch], object]
+
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    work: Callable[[Tx], Any]
-    finish: Callable[[Tx], object]
+    work: Work[Any]
+    finish: Finish
     done: asyncio.Future[Any]
 
 
@@ -39,8 +45,11 @@ class Intake:
         self._waiting: list[_Waiting] = []
         self._committing: asyncio.Task[None] | None = None
 
-    async def write(self, work: Callable[[Tx], T], *, finish: Callable[[Tx], object]) -> T:
-        """Do the work and wait for its commit. `finish` comes once, last in the transaction, for all that are in it."""
+    async def write(self, work: Work[T], *, finish: Finish) -> T:
+        """Do the work and wait for its commit. What it puts into the batch is written by `finish`, once for all.
+
+        Work that refuses to be done says so with an error of ours before it has written anything.
+        """
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(work, finish, done))
         if self._committing is None or self._committing.done():
@@ -68,20 +77,42 @@ class Intake:
 
 
 def _together(tx: Tx, group: list[_Waiting]) -> list[Any]:
-    """What came of each: a result, or the error for which it alone was undone. Fewer than were given, if time was up."""
+    """What came of each: a result, or the error for which it alone was refused. Fewer than were given, if time was up."""
+    tx.execute("SAVEPOINT together")
+    try:
+        return _all(tx, group)
+    except Exception as error:
+        if isinstance(error, DriverError) and tx.dialect.pause(error) is not None:
+            raise  # the whole transaction is to be done again
+        # One of them spoils it for all, and nobody knows which.
+        tx.execute("ROLLBACK TO SAVEPOINT together")
+    return [_alone(tx, one) for one in group]
+
+
+def _all(tx: Tx, group: list[_Waiting]) -> list[Any]:
     began = monotonic()
+    batch: Batch = []
     answers: list[Any] = []
     for one in group:
         if answers and monotonic() - began > LONGEST_HOLD:
             break
-        tx.execute("SAVEPOINT one")
         try:
-            answers.append(one.work(tx))
-        except Exception as error:
-            if isinstance(error, DriverError) and tx.dialect.pause(error) is not None:
-                raise  # the whole transaction is to be done again
-            tx.execute("ROLLBACK TO SAVEPOINT one")
+            answers.append(one.work(tx, batch))
+        except TarantellaError as error:
             answers.append(error)
-        tx.execute("RELEASE SAVEPOINT one")
-    group[0].finish(tx)
+    group[0].finish(tx, batch)
     return answers
+
+
+def _alone(tx: Tx, one: _Waiting) -> Any:
+    tx.execute("SAVEPOINT alone")
+    try:
+        batch: Batch = []
+        answer = one.work(tx, batch)
+        one.finish(tx, batch)
+    except Exception as error:
+        if isinstance(error, DriverError) and tx.dialect.pause(error) is not None:
+            raise
+        tx.execute("ROLLBACK TO SAVEPOINT alone")
+        return error
+    return answer

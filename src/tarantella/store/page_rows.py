@@ -228,9 +228,9 @@ def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -
     return list(rows.values())
 
 
-def insert_start(tx: Tx, run_id: str, link: Link, strategy: str, now: float) -> None:
-    """Insert the only page of a run that is new."""
-    tx.insert("pages", _FOUND, start_pages(run_id, [link], strategy, now), conflict="(run_id, fingerprint) DO NOTHING")
+def insert_starts(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> None:
+    """Insert first pages of runs that are new, so that nobody else can have them."""
+    tx.insert("pages", _FOUND, rows, conflict="(run_id, fingerprint) DO NOTHING")
 
 
 def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Self
 
 import orjson
@@ -27,7 +28,14 @@ UNSEEN = (SUBMITTING, DELETING)  # half of a run is none; what a command left so
 IS_SEEN = f"(reason IS NULL OR reason NOT IN {UNSEEN})"
 INTERRUPTED = "interrupted"
 CLI, SCRAPING, JOB = "cli", "scraping", "job"  # who asks for runs
+KNOWN_SPECS = 256
 BYTES_PER_PAGE = 700  # a page, its attempt and their index entries, as measured
+
+
+@lru_cache(maxsize=KNOWN_SPECS)
+def _spec(text: str, secrets: str | None) -> Spec:
+    """A run's spec never changes, and is read whenever somebody looks at the run."""
+    return Spec.from_json(orjson.loads(text), orjson.loads(secrets) if secrets else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +82,7 @@ class Run:
             status=RunStatus(row.status),
             wanted=Wanted(row.wanted),
             reason=row.reason,
-            spec=Spec.from_json(orjson.loads(row.spec), orjson.loads(row.secrets) if row.secrets else None),
+            spec=_spec(row.spec, row.secrets),
             roots=tuple(orjson.loads(row.roots)),
             keeper=row.keeper,
             counts=Counts(row.total, row.done, row.failed, row.skipped, row.pending, row.incomplete),

@@ -1,4 +1,4 @@
-"""A run that starts from one address, stored whole with as few statements as that takes: hundreds come in a second."""
+"""Runs that start from one address each, many stored with a few statements: hundreds may come in a second."""
 
 from __future__ import annotations
 
@@ -35,53 +35,71 @@ class Submission:
     said: Sequence[Event] = ()  # what there is to say of it beside that it was created
 
 
-def store(tx: Tx, new: Submission, *, max_running: int) -> None:
-    """Write a new run, its first page and the beginning of its history. Somebody must admit it afterwards."""
-    spec, start = new.spec, new.start
+def check(tx: Tx, new: Submission) -> None:
+    """Refuse the run of a job that is gone; nobody deletes it before this transaction ends."""
     if new.job_id is not None:
-        jobs.get(tx, new.job_id, tx.dialect.for_update)  # nobody deletes it meanwhile
-    created = Event(RUN_CREATED, meta={"resolved_strategy": new.resolved_strategy or spec.strategy, "start_urls": 1})
-    said = [created, *new.said]
-    row = {
-        "id": new.run_id,
-        "reason": _waits(max_running),
-        "spec": orjson.dumps(spec.to_json()).decode(),
-        "secrets": orjson.dumps(spec.secrets_json()).decode() if spec.secrets != Secrets() else None,
-        "roots": orjson.dumps([start.url]).decode(),
-        "rank": admission_rank(new.now, spec.priority),
-        "last_event": len(said),
-        "created_at": new.now,
-        "source": new.source,
-        "job_id": new.job_id,
-        "snapshot": orjson.dumps(new.snapshot).decode() if new.snapshot is not None else None,
-        "requested_strategy": new.requested_strategy,
-        "resolved_strategy": new.resolved_strategy,
-        "max_attempts": spec.attempts,
-        "export_format": new.export_format,
-    }
-    tx.execute(
-        f"INSERT INTO runs (status, wanted, total, pending, {', '.join(row)}) "
-        f"VALUES ('queued', 'run', 1, 1, {', '.join(f':{name}' for name in row)})",
-        **row,
-    )
-    page_rows.insert_start(tx, new.run_id, start, spec.strategy, new.now)
-    open_lanes(tx, [start.lane])
-    tx.execute(
-        "INSERT INTO stands (run_id, lane, ready_at) VALUES (:run, :lane, :now)",
-        run=new.run_id,
-        lane=start.lane,
-        now=new.now,
-    )
-    events.append(tx, new.run_id, 0, said, new.now)
+        jobs.get(tx, new.job_id, tx.dialect.for_update)
 
 
-def as_run(new: Submission, *, max_running: int) -> Run:
+def store(tx: Tx, batch: Sequence[Submission], *, max_running: int) -> None:
+    """Write new runs, their first pages and the beginnings of their histories. Somebody must admit them afterwards."""
+    if not batch:
+        return
+    tx.insert("runs", _COLUMNS, [_run(new, max_running) for new in batch], conflict="(id) DO NOTHING")
+    starts = [
+        row for new in batch for row in page_rows.start_pages(new.run_id, [new.start], new.spec.strategy, new.now)
+    ]
+    page_rows.insert_starts(tx, starts)
+    open_lanes(tx, {new.start.lane for new in batch})
+    stands = [(new.run_id, new.start.lane, new.now) for new in batch]
+    tx.insert("stands", ("run_id", "lane", "ready_at"), stands, conflict="(run_id, lane) DO NOTHING")
+    events.begin(tx, [(new.run_id, _said(new), new.now) for new in batch])
+
+
+_COLUMNS = [
+    *("id", "status", "wanted", "reason", "spec", "secrets", "roots", "rank", "total", "pending", "last_event"),
+    *("created_at", "source", "job_id", "snapshot", "requested_strategy", "resolved_strategy", "max_attempts"),
+    "export_format",
+]
+
+
+def _run(new: Submission, max_running: int) -> tuple[Any, ...]:
+    spec = new.spec
+    return (
+        new.run_id,
+        "queued",
+        "run",
+        _waits(max_running),
+        orjson.dumps(spec.values()).decode(),
+        orjson.dumps(spec.secrets_json()).decode() if spec.secrets != Secrets() else None,
+        orjson.dumps([new.start.url]).decode(),
+        admission_rank(new.now, spec.priority),
+        1,
+        1,
+        1 + len(new.said),
+        new.now,
+        new.source,
+        new.job_id,
+        orjson.dumps(new.snapshot).decode() if new.snapshot is not None else None,
+        new.requested_strategy,
+        new.resolved_strategy,
+        spec.attempts,
+        new.export_format,
+    )
+
+
+def _said(new: Submission) -> list[Event]:
+    meta = {"resolved_strategy": new.resolved_strategy or new.spec.strategy, "start_urls": 1}
+    return [Event(RUN_CREATED, meta=meta), *new.said]
+
+
+def as_run(new: Submission) -> Run:
     """The run as it is when it has just been stored."""
     return Run(
         id=new.run_id,
         status=RunStatus.QUEUED,
         wanted=Wanted.RUN,
-        reason=_waits(max_running),
+        reason=None,  # whether it has to wait is decided in the next moment
         spec=new.spec,
         roots=(new.start.url,),
         keeper=None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tarantella.store.dialect.contract import Point
 from tarantella.store.tx import Tx
 
 # Less is not worth the trouble, and may be the time between two beats.
@@ -20,19 +21,29 @@ def follow_clock(tx: Tx, host: str, now: float, *, worker_id: str | None = None,
     A worker says how long ago its own last beat was. Who isn't one yet can only see that others beat in what is now the
     future. Whoever notices first does it for all: the beats tell whether somebody has.
     """
-    latest = tx.value("SELECT max(beat_at) FROM workers WHERE host = :host", host=host)
-    own = tx.value("SELECT beat_at FROM workers WHERE id = :id", id=worker_id) if worker_id is not None else latest
+    # The beats of who was declared dead are not written, so that others would move the same again.
+    mine = f"SELECT beat_at FROM workers WHERE id = :id AND dead_at IS NULL {tx.dialect.for_update}"
+    own = tx.value(mine, id=worker_id) if worker_id is not None else _latest_beat(tx, host) or None
     if own is None:
         return 0.0
     expected = own + elapsed
     jump: float = now - expected
-    was_put_back = jump < -TOLERANCE and latest > now + TOLERANCE
-    was_put_forward = jump > TOLERANCE and latest <= expected + TOLERANCE and worker_id is not None
-    if not was_put_back and not was_put_forward:
+
+    def was_put_back() -> bool:
+        return jump < -TOLERANCE and _latest_beat(tx, host) > now + TOLERANCE
+
+    def was_put_forward() -> bool:
+        return jump > TOLERANCE and worker_id is not None and _latest_beat(tx, host) <= expected + TOLERANCE
+
+    if not was_put_back() and not was_put_forward():
         return 0.0
-    if was_put_back:
+    # Two may notice at the same moment: who comes second finds the beat of the first.
+    tx.serialise(Point.CLOCK)
+    if was_put_back():
         _shorten_waits(tx, jump, now)
         tx.execute("UPDATE workers SET beat_at = :now WHERE host = :host AND beat_at > :now", host=host, now=now)
+    elif not was_put_forward():
+        return 0.0
     # A wait that ends early does no harm. A deadline that does would cost the rest of the run.
     tx.execute(
         "UPDATE runs SET deadline_at = deadline_at + :jump WHERE finished_at IS NULL AND deadline_at > :since",
@@ -40,6 +51,10 @@ def follow_clock(tx: Tx, host: str, now: float, *, worker_id: str | None = None,
         since=min(now, expected),
     )
     return jump
+
+
+def _latest_beat(tx: Tx, host: str) -> float:
+    return float(tx.value("SELECT coalesce(max(beat_at), 0) FROM workers WHERE host = :host", host=host))
 
 
 def _shorten_waits(tx: Tx, jump: float, now: float) -> None:

@@ -90,7 +90,7 @@ def test_a_head_without_end_is_cut_off(app: App, head: str) -> None:
         other.close()
 
 
-@pytest.mark.parametrize("limit", ["0", "-1", "1001", "1000000000", "1e9", "x", ""])
+@pytest.mark.parametrize("limit", ["0", "-1", "201", "1000000000", "1e9", "x", ""])
 @pytest.mark.parametrize("path", ["/jobs", "/jobs/runs", "/scraping/tasks"])
 def test_a_limit_outside_of_its_bounds_is_422(client: Talker, path: str, limit: str) -> None:
     problem = client.refused("GET", f"{path}?limit={limit}")
