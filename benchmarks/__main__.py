@@ -60,7 +60,10 @@ def _options(words: Sequence[str] | None) -> argparse.Namespace:
         ("crawlee-pages", "pages of the smaller site for Crawlee"),
         ("many", "pages, runs and events where it is about very many: memory, resume, lists"),
         ("rounds", "how often everybody crawls"),
-        ("repetitions", "how often what is short is repeated: first-request, resume; lists 20 times as often"),
+        (
+            "repetitions",
+            "how often what is short is repeated: first-request, resume; lists 20 times as often; api for as many seconds",
+        ),
         ("concurrency", "requests in flight"),
         ("engines", "processes in `engines`"),
         ("hosts", "hosts in `engines`"),

@@ -21,7 +21,7 @@ from benchmarks.rig import library, nginx, server, site
 from tarantella.bootstrap import open_app
 
 PAGES_PER_SECOND = 500
-SECONDS = 10.0  # of each measurement
+CRAWL_LASTS = 200.0  # seconds: longer than all measurements together
 CALLERS = 64
 STREAMS = 300
 SUBMITS_PER_SECOND, STATUS_PER_SECOND = 200, 300
@@ -30,7 +30,7 @@ LIST_CALLS = 30
 ELSEWHERE = "http://127.0.0.9:9/"
 
 HOW = """\
-`tarantella serve` with one engine, as it is installed. Beside each measurement of {seconds:.0f} s a run crawls a site of which nginx serves
+`tarantella serve` with one engine, as it is installed. Beside each measurement of {seconds} s a run crawls a site of which nginx serves
 {rate} pages a second; the share that it keeps is its pages a second meanwhile, of those before. Submits go to
 `POST /scraping/async-scrape`: {callers} callers, each as soon as it has its answer, or {submits} a second whether or not
 the last are answered, which is also how status is asked for, {status} times a second. Each submit is committed to the disk before it
@@ -47,6 +47,7 @@ class Measured:
     failures: int = 0
     elapsed: float = 0.0
     pages: int = 0
+    lasts: float = 0.0  # how long calls are begun
 
     @property
     def p99(self) -> float:
@@ -80,15 +81,19 @@ def _beside_a_crawl(setting: Setting, folder: Path) -> list[Measured]:
     shape = site.Shape(setting.many)
     made = site.prepare(shape, setting.work_dir)
     with (
-        nginx.serving(made, setting.work_dir, per_second=PAGES_PER_SECOND) as served,
+        nginx.serving(made, setting.work_dir, per_second=_pace(setting)) as served,
         server.serving(folder / "beside") as url,
     ):
-        return asyncio.run(_measure(url, served.start_urls[0]))
+        return asyncio.run(_measure(setting, url, served.start_urls[0]))
 
 
-async def _measure(url: str, start: str) -> list[Measured]:
+def _pace(setting: Setting) -> int:
+    return max(1, min(PAGES_PER_SECOND, int(setting.many / CRAWL_LASTS)))
+
+
+async def _measure(setting: Setting, url: str, start: str) -> list[Measured]:
     client = _client()
-    run_id = await _crawl(client, url, start)
+    run_id = await _crawl(client, url, start, settled=5 * _pace(setting))
     measured = []
     for what, load in (
         ("nothing", _nothing),
@@ -97,7 +102,7 @@ async def _measure(url: str, start: str) -> list[Measured]:
         (f"status, {STATUS_PER_SECOND} a second", _paced(_status(url, run_id), STATUS_PER_SECOND)),
         (f"{STREAMS} streams", _streams(url, run_id)),
     ):
-        result = Measured(what)
+        result = Measured(what, lasts=float(setting.repetitions))
         before, began = await _pages(client, url, run_id), time.perf_counter()
         await load(client, result)
         result.elapsed = time.perf_counter() - began
@@ -115,12 +120,12 @@ def _client() -> Client:
     return Client(runtime=Runtime(workers=1), no_proxy=True, timeout=timedelta(seconds=60))
 
 
-async def _crawl(client: Client, url: str, start: str) -> str:
+async def _crawl(client: Client, url: str, start: str, settled: int) -> str:
     """Begin a crawl that goes on for longer than we look, and wait until it is at its pace."""
     job = await _post(client, f"{url}/jobs", {"target_url": start, "fields": ["title"], "strategy": "http", **CRAWL})
     run = await _post(client, f"{url}/jobs/{job['id']}/runs", None)
     run_id = str(run["id"])
-    while await _pages(client, url, run_id) < 5 * PAGES_PER_SECOND:
+    while await _pages(client, url, run_id) < settled:
         await asyncio.sleep(0.2)
     return run_id
 
@@ -153,8 +158,8 @@ async def _pages(client: Client, url: str, run_id: str) -> int:
 # -- what is done to the API
 
 
-async def _nothing(_client: Client, _result: Measured) -> None:
-    await asyncio.sleep(SECONDS)
+async def _nothing(_client: Client, result: Measured) -> None:
+    await asyncio.sleep(result.lasts)
 
 
 def _submit(url: str) -> Call:
@@ -196,7 +201,7 @@ def _submits(url: str) -> Load:
     """So many callers, each as soon as it has its answer."""
 
     async def load(client: Client, result: Measured) -> None:
-        call, until = _submit(url), time.perf_counter() + SECONDS
+        call, until = _submit(url), time.perf_counter() + result.lasts
 
         async def caller() -> None:
             while time.perf_counter() < until:
@@ -212,7 +217,7 @@ def _paced(call: Call, per_second: int) -> Load:
 
     async def load(client: Client, result: Measured) -> None:
         began, calls = time.perf_counter(), []
-        for number in range(int(per_second * SECONDS)):
+        for number in range(int(per_second * result.lasts)):
             wait = began + number / per_second - time.perf_counter()
             if wait > 0:
                 await asyncio.sleep(wait)
@@ -237,7 +242,7 @@ def _streams(url: str, run_id: str) -> Load:
         watchers = [asyncio.create_task(watch()) for _ in range(STREAMS)]
         await asyncio.sleep(2.0)
         counted.set()
-        await asyncio.sleep(SECONDS)
+        await asyncio.sleep(result.lasts)
         gone = sum(watcher.done() for watcher in watchers)
         for watcher in watchers:
             watcher.cancel()
@@ -311,7 +316,7 @@ async def _ask_for_lists(url: str, run_id: str) -> list[Measured]:
 def _findings(setting: Setting, beside: Sequence[Measured], lists: Sequence[Measured]) -> Findings:
     alone, flood, submits, status, streams = beside
     slowest = max(lists, key=lambda each: median(each.seconds))
-    kept = min(each.crawl for each in beside[1:]) / alone.crawl
+    kept = min(each.crawl for each in beside[1:]) / alone.crawl if alone.crawl else 0.0
     return Findings(
         tables=[_crawl_table(beside), _list_table(lists)],
         raw=[asdict(each) for each in (*beside, *lists)],
@@ -330,8 +335,8 @@ def _findings(setting: Setting, beside: Sequence[Measured], lists: Sequence[Meas
         ],
         notes=[
             HOW.format(
-                seconds=SECONDS,
-                rate=PAGES_PER_SECOND,
+                seconds=setting.repetitions,
+                rate=_pace(setting),
                 callers=CALLERS,
                 submits=SUBMITS_PER_SECOND,
                 status=STATUS_PER_SECOND,
@@ -352,7 +357,7 @@ def _crawl_table(beside: Sequence[Measured]) -> Table:
             f"{median(each.seconds) * 1e3:.1f}" if each.seconds else "",
             f"{each.p99 * 1e3:.1f}" if each.seconds else "",
             f"{each.crawl:,.0f}",
-            f"{each.crawl / alone:.0%}",
+            f"{each.crawl / alone:.0%}" if alone else "",
         ]
         for each in beside
     ]
