@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.engine.reader import Readers
 from tarantella.engine.taster import TASTER, Taster
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
@@ -61,13 +62,14 @@ def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]]
     guard = guard or Guard(refused_endpoints=refused)
     fetchers = {name: make(guard) for name, make in FETCHERS.items()}
     taster = Taster((*TASTER, *(f"--refuse={address}@{port}" for address, port in refused)))
+    readers = Readers()
     return Tools(
-        visitors={name: DirectVisitor(fetcher) for name, fetcher in fetchers.items()},
+        visitors={name: DirectVisitor(fetcher, readers) for name, fetcher in fetchers.items()},
         taster=taster,
         robots=Robots(fetchers["http"]),
         guard=guard,
         strategies={name: STRATEGIES[name] for name in fetchers},
-        closers=(taster.close, *(fetcher.close for fetcher in fetchers.values())),
+        closers=(taster.close, readers.close, *(fetcher.close for fetcher in fetchers.values())),
     )
 
 

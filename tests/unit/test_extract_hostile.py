@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tarantella.domain.field import fields_of
 from tarantella.domain.scope import Scope, ScopeKind
 from tarantella.domain.spec import Field, Spec
 from tarantella.domain.url import resolve
 from tarantella.extractors.links import LinkFilter
+from tarantella.extractors.names import RULES
 from tarantella.extractors.page import ExtractionFailed, NotADocument, Wants, extract
 
 WANTS = Wants.of(Spec(fields=(Field("divs", "div"), Field("links", "a", "href"))))
@@ -40,6 +42,26 @@ HOSTILE = {
     "empty": b"",
     "nothing but blanks": b" \n" * 1_000_000,
 }
+
+
+TANGLED = {
+    "nested paragraphs": b"<p>some words here, and more of them " * 50_000,
+    "nested lists": b"<ul><li>words and words and words" * 30_000,
+    "nested JSON-LD": b'<script type="application/ld+json">' + b'{"@type":"Product","offers":[' * 3_000,
+    "many JSON-LD": b'<script type="application/ld+json">{"@type":"Product","offers":{"price":1}}</script>' * 10_000,
+    "names": b"".join(b"<div class='c%d comment-%d'>word " % (n, n) for n in range(30_000)),
+    "headings": b"<h2>Related</h2><p>words and more words of the same kind here</p>" * 20_000,
+    "microdata": b"<div itemscope itemtype='http://schema.org/Product'><b itemprop=name>x</b>" * 10_000,
+}
+EVERYTHING = Wants.of(Spec(text="article", fields=fields_of([*RULES, "colour"])))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*HOSTILE, *TANGLED])
+def test_a_hostile_page_has_its_article_and_names_looked_for_in_bounded_time(name: str) -> None:
+    started = time.process_time()
+    extract({**HOSTILE, **TANGLED}[name], "text/html", EVERYTHING, URL)
+    assert time.process_time() - started < SECONDS
 
 
 @pytest.mark.slow

@@ -9,8 +9,8 @@ import pytest
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.spec import Field, Spec
-from tarantella.extractors.fields import MAX_CHARACTERS, MAX_VALUES
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
+from tarantella.extractors.selectors import MAX_CHARACTERS, MAX_VALUES
 
 PAGE = """<!doctype html><html lang="en-GB"><head>
 <title>  A
@@ -64,10 +64,8 @@ def test_what_is_for_readers_without_scripts_is_for_us() -> None:
     assert read(page).data["description"] == "Plain"
 
 
-def test_base_is_as_written_and_the_canonical_address_absolute() -> None:
-    page = read(PAGE)
-    assert (page.base, page.canonical) == ("/shop/", "http://site.test/shop/tea?x=1")
-    assert read(PAGE, url="").canonical == "tea?x=1"
+def test_base_is_as_written() -> None:
+    assert read(PAGE).base == "/shop/"
 
 
 def test_what_is_made_for_sharing_fills_in_for_what_is_missing() -> None:

@@ -39,7 +39,14 @@ FULL = Spec(
     max_body=1_000,
     max_decoded=2_000,
     text="none",
-    fields=(Field("price", ".price"), Field("link", "a[href]", "href")),
+    fields=(
+        Field("price", ".price", type="price", required=True, default=0, locale="de-CH"),
+        Field("link", "a[href]", "href", all=False),
+        Field("sku", xpath="//b", regex=r"\d+"),
+        Field("specs", "tr", all=True, fields=(Field("key", "th"), Field("value", jmespath="a.b"))),
+    ),
+    item=Field("item", "li", all=True),
+    pagination=Field("pagination", "a.next", "href", all=True),
     keep_bodies=True,
     keep_cookies=False,
     cache_dir="cache",
@@ -146,6 +153,7 @@ def test_a_network_with_host_bits_is_what_people_write() -> None:
 @pytest.mark.parametrize(
     ("text", "field"),
     [
+        ("price", Field("price")),
         ("price=.price", Field("price", ".price")),
         (" price = .price ", Field("price", ".price")),
         ("link=a@href", Field("link", "a", "href")),
@@ -166,7 +174,7 @@ def test_a_field_is_split_at_the_first_equals_sign_and_the_last_at_sign(text: st
     assert Field.parse(text) == field
 
 
-@pytest.mark.parametrize("text", ["", "price", "=.price", "price=", " = ", "price=@href", "price=a@", "price= @ "])
+@pytest.mark.parametrize("text", ["", "price@", "=.price", "price=", " = ", "price=@href", "price=a@", "price= @ "])
 def test_what_is_not_a_field_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidInput, match="not a field") as caught:
         Field.parse(text)

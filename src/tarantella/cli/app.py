@@ -16,7 +16,7 @@ from tarantella.cli.command import Group, complain
 
 PROGRAM = "tarantella"
 # Their parent decides what a signal means; they must not die of one before they have said so themselves.
-CHILDREN = ("engine", "taster")
+CHILDREN = ("engine", "taster", "reader")
 EXAMPLES = """
 Examples:
   tarantella demo                                   see it at work, in a few seconds
@@ -39,13 +39,16 @@ FILES: Mapping[str, str] = {
     "sites": "sites",
     "system": "system",
     "tokens": "tokens",
+    "preview": "preview",
     "runs": "steering",  # which adds its commands to those of runs.py
     "export": "export",
+    "re-extract": "reextract",
     "cache": "cache",
     "doctor": "doctor",
     "config": "config",
     "engine": "engine",
     "taster": "engine",
+    "reader": "engine",
 }
 # Starting makes many things that stay: looking for garbage among them again and again takes a tenth of the time.
 ALLOCATIONS_BETWEEN_COLLECTIONS = 50_000

@@ -1,4 +1,4 @@
-"""Commands that Tarantella calls itself: another engine for a run, and a taster for pages that kill."""
+"""Commands that Tarantella calls itself: another engine for a run, a taster for pages that kill, a reader for those that take long."""
 
 from __future__ import annotations
 
@@ -71,6 +71,23 @@ async def _taste(refused: Sequence[tuple[str, int]]) -> None:
         await serve_tastings(tools.visitors["http"], reader, write)
     finally:
         await tools.close()
+
+
+@app.command(cls=Command, hidden=True)
+def reader() -> int:
+    """Read the pages that come in on standard input, one after the other."""
+    from tarantella.cli import logs
+    from tarantella.engine.reader import serve_readings
+
+    leave_signals_to_the_parent()
+    logs.configure_child()
+
+    def write(data: bytes) -> None:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+
+    serve_readings(sys.stdin.buffer, write)
+    return 0
 
 
 def leave_signals_to_the_parent() -> None:

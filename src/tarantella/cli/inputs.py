@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput, TarantellaError
+from tarantella.domain.field import FieldSet
 from tarantella.domain.spec import Secrets
 from tarantella.domain.trap import TrapLimits
 from tarantella.domain.url import MAX_LENGTH, start_url
@@ -100,6 +101,15 @@ def _proxy(text: str) -> str:
             field="proxy",
         ) from None
     return text
+
+
+def field_set_of_file(path: Path | None) -> FieldSet:
+    """What a fields file asks for; nothing without one."""
+    if path is None:
+        return FieldSet()
+    from tarantella.services.fields_file import read_fields_file
+
+    return read_fields_file(path)
 
 
 def ca_file_of(path: Path | None) -> str | None:

@@ -122,6 +122,10 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
     for number, path in enumerate(exports):
         yield _fact("exported" if number == 0 else "", path)
     yield _fact("options", ", ".join(_told(run)))
+    for number, each in enumerate(run.coverage):
+        needed = ", required" if each.required else ""
+        lacks = f"{words.count(each.missing)} without it, {words.count(each.unfit)} with something else"
+        yield _fact("fields" if number == 0 else "", f"{each.name}: {each.share:.0%} of records ({lacks}{needed})")
     yield from trouble_lines(troubles)
     if (line := refused_line(run.refused)) is not None:
         yield Text()

@@ -12,9 +12,9 @@ from tarantella.cli.exits import FailOn
 OUTPUT = "Output"
 RUNNING = "Running"
 
-Format = Literal["json", "jsonl", "csv", "db"]
 PriorityName = Literal["critical", "high", "medium", "low"]
 StrategyName = Literal["auto", "http", "browser", "api_replay"]
+Format = Literal["json", "jsonl", "csv", "db", "markdown", "parquet"]
 
 RunArgument = Annotated[
     str,
@@ -87,8 +87,8 @@ RecordFormat = Annotated[
     Format | None,
     typer.Option(
         "--format",
-        metavar="json|jsonl|csv|db",
-        help="How the records are written.",
+        metavar="json|jsonl|csv|db|markdown|parquet",
+        help="How the records are written; `markdown` is a folder, `parquet` needs the extra of that name.",
         rich_help_panel=OUTPUT,
         show_default="jsonl",
     ),

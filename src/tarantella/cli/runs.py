@@ -290,6 +290,7 @@ def explain(
                     **page_json(found["page"]),
                     "found_on": redact(parent["url"]) if parent else None,
                     "history": [attempt_json(attempt) for attempt in found["attempts"]],
+                    "fields": found["fields"],
                 }
             )
         else:

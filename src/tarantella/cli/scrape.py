@@ -43,13 +43,13 @@ Examples:
   tarantella scrape example.com                        one page
   tarantella scrape example.com --depth 2              and the pages it links to
   tarantella scrape example.com --depth all --max-pages 500 --exclude '*/tag/*'
-  tarantella scrape shop.example --depth all --field 'price=.price' --format csv
+  tarantella scrape shop.example --depth 2 --field price --field 'size=.size'
   tarantella scrape --sitemap https://example.com/sitemap.xml
   tarantella scrape --urls-file urls.txt --output - | jq .title
 """
 
 Scope = Literal["host", "domain", "path", "any"]
-TextMode = Literal["fast", "none"]
+TextMode = Literal["fast", "article", "none"]
 Durability = Literal["normal", "full"]
 
 app = typer.Typer(rich_markup_mode=None)
@@ -213,13 +213,26 @@ def scrape(
     ] = None,
     text: Annotated[
         TextMode,
-        typer.Option(metavar="fast|none", help="Extract the main text of each page, or don't.", rich_help_panel=KEEP),
+        typer.Option(
+            metavar="fast|article|none",
+            help="The main text of each page: quickly, or with more care as that of an article, with author and date; or none.",
+            rich_help_panel=KEEP,
+        ),
     ] = "fast",
     field: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME=CSS[@ATTR]",
-            help="A field of each record: the text of what the selector finds, or an attribute of it.",
+            metavar="NAME[=CSS[@ATTR]]",
+            help="A field of each record: the text of what the selector finds, or an attribute of it. "
+            "A name alone, like price, is found by itself.",
+            rich_help_panel=KEEP,
+        ),
+    ] = None,
+    fields_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Fields in YAML or JSON, with types, XPath, JMESPath, lists and more.",
             rich_help_panel=KEEP,
         ),
     ] = None,
@@ -292,6 +305,7 @@ def scrape(
     from tarantella.services.export import target_of
 
     sitemaps = tuple(map(chosen, sitemap or ()))
+    wanted = inputs.field_set_of_file(fields_file)
     if not urls and urls_file is None and not any(each != AUTO for each in sitemaps):
         raise InvalidInput(
             "There is no address to start from.",
@@ -329,7 +343,9 @@ def scrape(
             cache_ttl=cache_ttl,
             cache_bytes=settings.cache_bytes,
             text=text,
-            fields=tuple(Field.parse(each) for each in field or ()),
+            fields=(*wanted.fields, *(Field.parse(each) for each in field or ())),
+            item=wanted.item,
+            pagination=wanted.pagination,
             keep_bodies=keep_bodies,
             keep_cookies=not no_cookies,
             durable=_chosen(durability, settings.durability) == "full",

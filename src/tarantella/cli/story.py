@@ -9,6 +9,8 @@ from tarantella.cli import words
 from tarantella.cli.reasons import in_words
 from tarantella.domain.page import PageKind
 
+MOST_SHOWN = 200
+
 
 def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
     """Where it was found, every attempt, and what became of it."""
@@ -21,6 +23,8 @@ def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
     if not found["attempts"]:
         yield "  It has not been requested."
     yield f"  {_end(page, now)}"
+    for field in found.get("fields", ()):
+        yield f"  {_field(field)}"
 
 
 def _origin(page: Mapping[str, Any], found_on: Mapping[str, Any] | None) -> str:
@@ -62,6 +66,19 @@ def _followed(attempt: Mapping[str, Any]) -> str:
 
 def _decided(attempt: Mapping[str, Any]) -> str:
     return f"Decided: {words.clean(attempt['decision'])}."
+
+
+def _field(field: Mapping[str, Any]) -> str:
+    """A field, where its value came from, and what was wrong with it."""
+    item = f"{field['item']}. " if "item" in field else ""
+    if "problem" in field:
+        raw = f", which is {words.shortened(words.clean(field['raw']), MOST_SHOWN)!r}" if field["raw"] else ""
+        return f"Field {item}{field['name']}: {field['problem']}{raw}."
+    if field["value"] is None:
+        return f"Field {item}{field['name']}: not found."
+    value = words.shortened(words.clean(str(field["value"])), MOST_SHOWN)
+    source = f", from {words.clean(field['source'])}" if field["source"] else ""
+    return f"Field {item}{field['name']}: {value}{source}."
 
 
 def _end(page: Mapping[str, Any], now: float) -> str:

@@ -52,6 +52,7 @@ def summary_lines(summary: Summary) -> Iterator[Styled]:
     if summary.troubles:
         yield Styled()
         yield from _troubles(summary)
+    yield from (Styled(INDENT + line) for line in coverage_lines(summary.run))
     if (line := refused_line(summary.run.refused)) is not None:
         yield Styled((INDENT + line, "dim"))
     traps = trap_lines(summary.run.traps)
@@ -113,6 +114,16 @@ def _troubles(summary: Summary) -> Iterator[Styled]:
 
 def _wrapped(text: str, room: int) -> list[str]:
     return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
+
+
+def coverage_lines(run: Run) -> Iterator[str]:
+    """How many records have each field, where some don't."""
+    for each in run.coverage:
+        if each.found < each.records:
+            why = [f"{words.count(each.missing)} without it"] if each.missing else []
+            why += [f"{words.count(each.unfit)} with something else"] if each.unfit else []
+            needed = " (required)" if each.required else ""
+            yield f"field     {each.name}{needed}: {each.share:.0%} of records; {', '.join(why)}"
 
 
 def _hints(summary: Summary) -> Iterator[str]:

@@ -80,6 +80,7 @@ class Body:
     compressed: bytes
 
 
+NOTHING_LACKING: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 NOTHING_REFUSED: Mapping[str, Refused] = MappingProxyType({})
 
 
@@ -106,6 +107,7 @@ class Outcome(NamedTuple):
     root: str | None = None
     cookies: tuple[Cookie, ...] = ()  # that the run knows since this attempt
     traps: tuple[TrapNote, ...] = ()
+    lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
     partial: bool = False  # more of the same page follows: it stays where it is until the last of it is stored
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from ipaddress import ip_network
@@ -10,42 +9,16 @@ from typing import Any, Self
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.field import Field, check_names
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.trap import TrapLimits
 
-TEXT_MODES = ("fast", "none")
-_ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_:.-]*")
+__all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
 
-
-@dataclass(frozen=True, slots=True)
-class Field:
-    """A value wanted from each page: the text of what a CSS selector finds, or one of its attributes."""
-
-    name: str
-    css: str
-    attr: str | None = None
-
-    @classmethod
-    def parse(cls, text: str) -> Self:
-        """`name=css` or `name=css@attr`: split at the first `=` and the last `@`."""
-        name, equals, rest = text.partition("=")
-        css, at, attr = rest.rpartition("@")
-        if at and attr.strip() and not _ATTRIBUTE.fullmatch(attr.strip()):
-            # That "@" is part of a value in the selector: a[href^="mailto:me@"], p:contains("me@you").
-            at = ""
-        if not at:
-            css, attr = rest, ""
-        name, css, attr = name.strip(), css.strip(), attr.strip()
-        if not equals or not name or not css or (at and not attr):
-            raise InvalidInput(
-                f"{text!r} is not a field.",
-                remedy="Write name=css or name=css@attribute, as in 'price=.price'.",
-                field="field",
-            )
-        return cls(name, css, attr or None)
+TEXT_MODES = ("fast", "article", "none")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +62,8 @@ class Spec:
     cache_bytes: int = 1_000_000_000
     text: str = "fast"
     fields: tuple[Field, ...] = ()
+    item: Field | None = None  # on list pages: what each record is made of
+    pagination: Field | None = None  # on list pages: where the next one is
     keep_bodies: bool = False
     keep_cookies: bool = True
     partial_ok: bool = True
@@ -116,8 +91,9 @@ class Spec:
                 field="strategy",
                 remedy=f"Choose one of {', '.join(STRATEGIES)}.",
             )
-        if len({wanted.name for wanted in self.fields}) < len(self.fields):
-            raise InvalidInput("Two fields have the same name.", field="fields", remedy="Give each its own.")
+        check_names(self.fields)
+        if self.item is not None:
+            _check_items(self.fields)
         for sitemap in self.sitemaps:
             chosen(sitemap)
         for network in self.allow_networks:
@@ -134,6 +110,10 @@ class Spec:
         """The snapshot without its secrets and its start URLs, which are pages."""
         data = asdict(self)
         del data["secrets"], data["urls"]
+        data["fields"] = [wanted.to_json() for wanted in self.fields]
+        for name in ("item", "pagination"):
+            place: Field | None = getattr(self, name)
+            data[name] = place.to_json() if place is not None else None
         return data
 
     def values(self) -> dict[str, Any]:
@@ -149,7 +129,9 @@ class Spec:
         values = {name: value for name, value in data.items() if name in known}
         for name in ("include", "exclude", "sitemaps", "allow_networks"):
             values[name] = tuple(values.get(name, ()))
-        values["fields"] = tuple(Field(**wanted) for wanted in values.get("fields", ()))
+        values["fields"] = tuple(Field.from_json(wanted) for wanted in values.get("fields", ()))
+        for name in ("item", "pagination"):
+            values[name] = Field.from_json(values[name]) if values.get(name) else None
         values["backoff"] = Backoff(**values["backoff"])
         values["traps"] = TrapLimits(**values.get("traps", {}))
         values["scope"] = ScopeKind(values["scope"])
@@ -159,6 +141,19 @@ class Spec:
                 secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("servers", ()))
             )
         return cls(**values)
+
+
+def _check_items(wanted: tuple[Field, ...]) -> None:
+    """What stands in an item is found by selectors: names are looked for in whole pages."""
+    if not wanted:
+        raise InvalidInput("There is an item but no field.", remedy="Say what each item has.", field="fields")
+    for each in wanted:
+        if each.is_plain:
+            raise InvalidInput(
+                f"The field {each.name!r} has no selector, and the records are the items of a list.",
+                remedy="Say where it stands in an item, with css, xpath or jmespath.",
+                field="fields",
+            )
 
 
 _BOUNDS: tuple[tuple[str, float, float], ...] = (

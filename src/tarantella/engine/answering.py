@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
+from typing import Any
 
 import orjson
 
@@ -26,7 +27,7 @@ MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and 
 def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     extracted = visit.extracted
     assert extracted is not None
-    found = _links(page, run, visit) if extracted.hrefs else NOTHING_DISCOVERED
+    found = _links(page, run, visit) if extracted.hrefs or extracted.following else NOTHING_DISCOVERED
     redirected = visit.url != page.url
     # A page that moved here from another host has been taken before, and its own mark is that of its first address.
     final = fingerprint(visit.url) if redirected or page.tries else None
@@ -38,13 +39,14 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         status=visit.status,
         final_url=visit.url if redirected else None,
         final_fingerprint=final if final != page.fingerprint else None,
-        records=(_record(page, visit, tried),),
+        records=tuple([_record(page, visit, tried, data) for data in extracted.records()]),
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
         links=found.links,
         refused=found.refused,
         traps=found.traps,
         events=(_page_cut(page, visit),) if extracted.cut else (),
         root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
+        lacking=extracted.lacking,
     )
 
 
@@ -59,6 +61,8 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
         first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
         found = run.links.discover(first, visit.url, extracted.base, page.depth)
         found = _refused(found, "too_many", [href[:MAX_DETAIL] for href in beyond])
+    elif extracted.following:
+        found = _with_following(page, run, visit)
     else:
         found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
     if run.full and found.links:
@@ -73,14 +77,26 @@ def _refused(found: Discovered, reason: str, urls: Sequence[str]) -> Discovered:
     return replace(found, refused={**found.refused, reason: Refused(len(urls), samples)})
 
 
-def _record(page: Page, visit: Visit, tried: Attempt) -> str:
+def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
+    """The next page of a list is as deep as this one. It is looked at first: as an ordinary link it would be deeper."""
     extracted = visit.extracted
     assert extracted is not None
+    ahead = list(extracted.following)[:MAX_LINKS]
+    first = run.links.discover(ahead, visit.url, extracted.base, page.depth - 1)
+    others = [href for href in extracted.hrefs if href not in extracted.following]
+    second = run.links.discover(others, visit.url, extracted.base, page.depth)
+    refused = dict(first.refused)
+    for reason, more in second.refused.items():
+        refused[reason] = refused[reason] + more if reason in refused else more
+    return Discovered((*first.links, *second.links), refused, first.traps + second.traps)
+
+
+def _record(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
     return orjson.dumps(
         {
             "url": page.asked_url or page.url,
             "final_url": visit.url,
-            **extracted.data,
+            **data,
             "depth": page.depth,
             "status": visit.status,
             "content_type": visit.content_type,

@@ -6,17 +6,17 @@ import asyncio
 import base64
 import sys
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import orjson
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import CRASH, Failure
-from tarantella.domain.spec import Field
 from tarantella.domain.url import Url
 from tarantella.engine.visit import Visit, Visitor
-from tarantella.extractors.page import Extracted, Wants
+from tarantella.extractors.page import Wants
+from tarantella.extractors.parcel import pack_extracted, unpack_extracted
 from tarantella.extractors.sitemap import Listing
 from tarantella.fetchers.contract import Caching, Options, Request
 
@@ -97,10 +97,7 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
             "cookies": request.cookies,
             "asks": request.follows is not None,
             "cut": request.cut,
-            "text": wants.text,
-            "fields": [asdict(wanted) for wanted in wants.fields],
-            "links": wants.links,
-            "sitemap": wants.sitemap,
+            "wants": wants.to_json(),
             "keep_body": keep_body,
         }
     )
@@ -113,13 +110,15 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     options["cache"] = Caching(**options["cache"]) if options["cache"] is not None else None
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
-    wanted_fields = tuple(Field(**wanted) for wanted in data["fields"])
-    wants = Wants(data["text"], wanted_fields, data["links"], data["sitemap"])
     cookies = tuple(Cookie(**cookie) for cookie in data["cookies"])
     # Whoever knows the rules is in the other process: redirects are handed back to it.
     follows = (lambda _: False) if data["asks"] else None
     url, hops = Url(**data["url"]), data["hops"]
-    return Request(url, Options(**options), hops, cookies, follows, cut=data["cut"]), wants, data["keep_body"]
+    return (
+        Request(url, Options(**options), hops, cookies, follows, cut=data["cut"]),
+        Wants.from_json(data["wants"]),
+        data["keep_body"],
+    )
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -127,7 +126,7 @@ def pack_visit(visit: Visit) -> bytes:
     if visit.redirect_to is not None:
         data["redirect_to"] = visit.redirect_to._asdict()
     if visit.extracted is not None:
-        data["extracted"] = {**visit.extracted._asdict(), "hrefs": list(visit.extracted.hrefs)}
+        data["extracted"] = pack_extracted(visit.extracted)
     if visit.listing is not None:
         data["listing"] = visit.listing._asdict()
     if visit.body is not None:
@@ -143,7 +142,7 @@ def unpack_visit(line: bytes) -> Visit:
     if data["failure"] is not None:
         data["failure"] = Failure(data["failure"])
     if data["extracted"] is not None:
-        data["extracted"] = Extracted(**data["extracted"])
+        data["extracted"] = unpack_extracted(data["extracted"])
     if data["listing"] is not None:
         data["listing"] = Listing(**data["listing"])
     if data["body"] is not None:

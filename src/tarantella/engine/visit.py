@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure, classify_status
 from tarantella.domain.url import Url
+from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
@@ -50,8 +51,9 @@ class Visitor(Protocol):
 class DirectVisitor:
     """Visits in this process."""
 
-    def __init__(self, fetcher: Fetcher) -> None:
+    def __init__(self, fetcher: Fetcher, reader: Reader | None = None) -> None:
         self._fetcher = fetcher
+        self._reader = reader  # for what could take long
 
     async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
         try:
@@ -76,7 +78,10 @@ class DirectVisitor:
                 listing = await _listed(response.body)
             else:
                 try:
-                    extracted = extract(response.body, content_type, wants, response.url)
+                    if wants.aside and self._reader is not None:
+                        extracted = await self._reader.read(response.body, content_type, wants, response.url)
+                    else:
+                        extracted = extract(response.body, content_type, wants, response.url)
                 except NotADocument as error:
                     not_a_document = str(error)
                 except ExtractionFailed as error:

@@ -15,6 +15,8 @@ BASIC: Mapping[str, str] = {
     "language": "TEXT",
     "text": "TEXT",
     "word_count": "INTEGER",
+    "author": "TEXT",
+    "published": "TEXT",
     "links": "INTEGER",
     "depth": "INTEGER",
     "status": "INTEGER",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 Record: TypeAlias = Mapping[str, Any]
@@ -28,3 +29,12 @@ class Exporter(Protocol):
     def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
         """`fields` are the names that records can have below their `fields`, for formats with columns."""
         ...
+
+
+class FolderExporter(Protocol):
+    """Writes records one after the other into a folder that is empty, and says how many there were."""
+
+    # How the names of such folders end, without the dot.
+    extension: str
+
+    def write(self, records: Iterable[Record], folder: Path) -> int: ...

@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from tarantella.domain.errors import InvalidInput, StoreBroken, StoreError, TarantellaError
-from tarantella.exporters import EXPORTERS
+from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.exporters.contract import Exporter, Output, Record
 from tarantella.exporters.replace import replacing
+from tarantella.exporters.replace_folder import replacing_folder
 
 STDOUT = "-"
 
@@ -39,6 +40,8 @@ def export(
     `fields` are the fields that the run asked for; if not given, those of the first record. When nobody reads
     stdout any more, that is a BrokenPipeError, as everywhere.
     """
+    if format_name in FOLDERS:
+        return _export_folder(records, format_name, destination)
     exporter = exporter_named(format_name)
     if str(destination) == STDOUT:
         _refuse_pipe(exporter, format_name, "stdout")
@@ -59,21 +62,43 @@ def export(
     return ExportResult(path, count, size)
 
 
+def _export_folder(records: Iterable[Record], format_name: str, destination: str | Path) -> ExportResult:
+    if str(destination) == STDOUT:
+        raise InvalidInput(
+            f"The format {format_name} is a folder, so it can't go to stdout.",
+            remedy="Give the name of a folder with --output.",
+            field="out",
+        )
+    path = Path(destination).absolute()
+    try:
+        with replacing_folder(path) as folder:
+            count = FOLDERS[format_name].write(records, folder)
+            size = sum(file.stat().st_size for file in folder.iterdir())
+    except OSError as error:
+        raise _explained(error, path) from error
+    return ExportResult(path, count, size)
+
+
 def exporter_named(format_name: str) -> Exporter:
     """Raises InvalidInput for a format that there isn't."""
     if format_name not in EXPORTERS:
         raise InvalidInput(
             f"There is no format {format_name!r}.",
-            remedy=f"Choose one of {', '.join(EXPORTERS)}.",
+            remedy=f"Choose one of {', '.join((*EXPORTERS, *FOLDERS))}.",
             field="format",
         )
     return EXPORTERS[format_name]
 
 
+def extension_of(format_name: str) -> str:
+    """How the name of a file or a folder of this format ends."""
+    return FOLDERS[format_name].extension if format_name in FOLDERS else exporter_named(format_name).extension
+
+
 def format_of(destination: str | Path) -> str | None:
     """The format that a file's name asks for."""
     ending = Path(destination).suffix.lower().removeprefix(".")
-    return next((name for name, exporter in EXPORTERS.items() if exporter.extension == ending), None)
+    return next((name for name in (*EXPORTERS, *FOLDERS) if extension_of(name) == ending), None)
 
 
 def _write(exporter: Exporter, records: Iterable[Record], fields: Sequence[str] | None, out: Output) -> int:

@@ -8,7 +8,7 @@ from typing import Self
 from turbohtml import Document, Element, Namespace, Node
 
 # Where the head is not where it should be. What is in a template is not part of the page.
-_ELSEWHERE = "title, base, link, meta"
+_ELSEWHERE = "title, base, meta"
 _HTML = Namespace.HTML
 
 
@@ -20,7 +20,6 @@ class Head:
     description: str | None = None
     language: str | None = None
     base: str | None = None
-    canonical: str | None = None
     nofollow: bool = False
     noindex: bool = False
     refreshes: bool = False
@@ -49,9 +48,6 @@ class Head:
             if tag == "meta":
                 if content := node.attr("content"):
                     self._read_meta(node, content, shared)
-            elif tag == "link":
-                if self.canonical is None and _is_canonical(node.attr("rel")):
-                    self.canonical = node.attr("href")
             elif tag == "title":
                 # Drawings have titles too, which are not the page's.
                 if self.title is None and node.namespace is _HTML:
@@ -81,7 +77,3 @@ class Head:
         rules = {rule.strip() for rule in content.lower().split(",")}
         self.nofollow = self.nofollow or not rules.isdisjoint({"nofollow", "none"})
         self.noindex = self.noindex or not rules.isdisjoint({"noindex", "none"})
-
-
-def _is_canonical(relations: str | None) -> bool:
-    return relations is not None and "canonical" in relations.lower().split()

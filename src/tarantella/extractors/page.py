@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, NamedTuple, Self, cast
 
 import turbohtml
 
+from tarantella.domain.coverage import MISSING
+from tarantella.domain.outcome import NOTHING_LACKING
 from tarantella.domain.spec import Field, Spec
 from tarantella.extractors import charset, data, fields
 from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.head import Head
+from tarantella.extractors.subject import Subject
 from tarantella.extractors.text import count_words, main_text, one_line, without_nul
 
 __all__ = ["Extracted", "ExtractionFailed", "NotADocument", "Wants", "extract"]
@@ -23,6 +27,8 @@ MAX_TITLE = 1_000
 MAX_DESCRIPTION = 5_000
 MAX_LANGUAGE = 35
 _HREFS = turbohtml.XPath("//a/@href | //area/@href", smart_strings=False)
+MAX_ITEMS = 5_000  # records of one list page
+_MISSING_ONCE: Mapping[str, int] = MappingProxyType({MISSING: 1})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,12 +39,46 @@ class Wants:
     fields: tuple[Field, ...] = ()
     links: bool = True
     sitemap: bool = False  # only the addresses that it lists
+    item: Field | None = None
+    pagination: Field | None = None
+    short: bool = True  # fields that are nothing but CSS
+    aside: bool = False  # could take long: not to be read where others wait
 
     @classmethod
     def of(cls, spec: Spec) -> Self:
-        """Raises InvalidInput where a field's selector is not CSS."""
-        fields.validate(spec.fields)
-        return cls(text=spec.text, fields=spec.fields)
+        """Raises InvalidInput where a field's selector can't be understood."""
+        places = tuple(place for place in (spec.item, spec.pagination) if place is not None)
+        fields.validate((*spec.fields, *places))
+        return cls(
+            text=spec.text,
+            fields=spec.fields,
+            item=spec.item,
+            pagination=spec.pagination,
+            short=spec.item is None and all(map(fields.is_short, spec.fields)),
+            aside=spec.text == "article" or spec.item is not None or fields.takes_time((*spec.fields, *places)),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process."""
+        places = {
+            name: place.to_json() for name in ("item", "pagination") if (place := getattr(self, name)) is not None
+        }
+        flags = {name: getattr(self, name) for name in ("text", "links", "sitemap", "short", "aside")}
+        return {**flags, **places, "fields": [wanted.to_json() for wanted in self.fields]}
+
+    @classmethod
+    def from_json(cls, values: Mapping[str, Any]) -> Self:
+        places = {name: Field.from_json(values[name]) for name in ("item", "pagination") if name in values}
+        return cls(**{**values, **places, "fields": tuple(Field.from_json(wanted) for wanted in values["fields"])})
+
+    def hurried(self) -> Wants:
+        """The same without all that could take long."""
+        quick = tuple(wanted for wanted in self.fields if not fields.takes_time((wanted,)))
+        text = "fast" if self.text == "article" else self.text
+        place = self.pagination if self.pagination is None or not fields.takes_time((self.pagination,)) else None
+        return replace(
+            self, text=text, fields=() if self.item else quick, item=None, pagination=place, short=False, aside=False
+        )
 
 
 class Extracted(NamedTuple):
@@ -47,17 +87,36 @@ class Extracted(NamedTuple):
     data: dict[str, Any]
     hrefs: Collection[str] = ()
     base: str | None = None
-    canonical: str | None = None
     meta_refresh: tuple[float, str] | None = None
     noindex: bool = False
     cut: bool = False  # only its beginning was read
     challenge: str | None = None  # what gives the page away as one that stands in the way of the real one
+    items: Sequence[dict[str, Any]] | None = (
+        None  # what the records of a list page have; None where the page is the record
+    )
+    following: Collection[str] = ()  # where the next pages of a list are
+    lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """What the records of the page have: one of the page, or one of each item of a list."""
+        if self.items is None:
+            yield self.data
+            return
+        # The text is the whole list's: not what one item says.
+        shared = {name: value for name, value in self.data.items() if name not in _OF_THE_PAGE}
+        for number, item in enumerate(self.items, 1):
+            yield {**shared, "item": number, **item}
+
+
+_OF_THE_PAGE = frozenset(
+    {"text", "word_count", "author", "published", "markdown", "data", "fields", "sources", "problems"}
+)
 
 
 def extract(body: bytes, content_type: str, wants: Wants, page_url: str = "") -> Extracted:
     """Read a response. Raises NotADocument or ExtractionFailed, and nothing else.
 
-    With `page_url` the canonical address, a refresh and addresses in fields come out absolute; without it
+    With `page_url` a refresh and addresses in fields come out absolute; without it
     they are as written, and so is `base` always.
     """
     try:
@@ -74,27 +133,47 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     html = charset.parse_html(document.body, document.charset)
     head = Head.of(html)
     hrefs = _hrefs(html)
-    text = main_text(html) if wants.text != "none" else None
+    text = main_text(html) if wants.text == "fast" else None
     record = _basic(wants, head.title, head.description, head.language, text, len(hrefs))
     refresh = _refresh(html, page_url) if head.refreshes else None
     if refresh is not None:
         # It leads on by itself, which for us is a link like any other.
         hrefs[refresh[1]] = None
-    canonical = head.canonical
-    if wants.fields or canonical:
-        base_url = html.base_url(page_url) if page_url else ""
-        record = _with_fields(record, wants, html, base_url)
-        canonical = fields.absolute(base_url, canonical) if canonical else None
+    lacking = NOTHING_LACKING
+    items: list[dict[str, Any]] | None = None
+    following: Collection[str] = ()
+    if wants.fields and wants.short:
+        lacking = _with_short_fields(record, wants, html, lambda: _base_url(html, page_url))
+    challenge = find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0))
+    if wants.aside or not wants.short or wants.pagination is not None:
+        subject = Subject(
+            html,
+            source=lambda: charset.decode(document.body, document.charset or html.encoding),
+            base_url=lambda: _base_url(html, page_url),
+            page_url=page_url,
+            language=head.language,
+        )
+        if not wants.short or wants.pagination is not None:
+            lacking, items, following = _with_fields(record, wants, subject)
+        if wants.text == "article":
+            _with_article(record, subject)
     return Extracted(
         record,
         hrefs if wants.links and not head.nofollow else (),
         head.base,
-        canonical,
         refresh,
         head.noindex,
         document.cut,
-        find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0)),
+        challenge,
+        items,
+        following,
+        lacking,
     )
+
+
+def _base_url(html: turbohtml.Document, page_url: str) -> str:
+    """Where the relative addresses of a page start from; nothing where its own is unknown."""
+    return html.base_url(page_url) if page_url else ""
 
 
 def _read_xml(document: Document, wants: Wants, page_url: str) -> Extracted:
@@ -113,24 +192,36 @@ def _read_xml(document: Document, wants: Wants, page_url: str) -> Extracted:
         text=" ".join(xml.text.split()) if wants.text != "none" else None,
         links=len(hrefs),
     )
-    record = _with_fields(record, wants, xml, page_url)
-    return Extracted(record, hrefs if wants.links else (), cut=document.cut)
+    subject = Subject(xml, source=lambda: text, base_url=lambda: page_url, page_url=page_url)
+    lacking, items, following = _with_fields(record, wants, subject)
+    return Extracted(
+        record, hrefs if wants.links else (), cut=document.cut, items=items, following=following, lacking=lacking
+    )
 
 
-def _read_json(document: Document, wants: Wants, _: str) -> Extracted:
-    record = _with_fields(_basic(wants), wants)
+def _read_json(document: Document, wants: Wants, page_url: str) -> Extracted:
+    record = _basic(wants)
     small = len(document.body) <= data.MAX_BYTES
-    record["data"] = data.read_json(charset.decode(document.body, document.charset)) if small else None
-    return Extracted(record)
+    text = charset.decode(document.body, document.charset) if small or wants.fields else ""
+    value = data.read_json(text) if text else None
+    subject = Subject(None, source=lambda: text, base_url=lambda: page_url, page_url=page_url, data=value)
+    lacking, items, following = _with_fields(record, wants, subject)
+    record["data"] = value if small else None
+    return Extracted(record, items=items, following=following, lacking=lacking)
 
 
-def _read_text(document: Document, wants: Wants, _: str) -> Extracted:
-    text = charset.decode(document.body, document.charset) if wants.text != "none" else None
-    return Extracted(_with_fields(_basic(wants, text=text), wants), cut=document.cut)
+def _read_text(document: Document, wants: Wants, page_url: str) -> Extracted:
+    text = charset.decode(document.body, document.charset) if wants.text != "none" or wants.fields else ""
+    record = _basic(wants, text=text)
+    subject = Subject(None, source=lambda: text, base_url=lambda: page_url, page_url=page_url)
+    lacking, items, _ = _with_fields(record, wants, subject)
+    return Extracted(record, cut=document.cut, items=items, lacking=lacking)
 
 
-def _read_pdf(_: Document, wants: Wants, __: str) -> Extracted:
-    return Extracted(_with_fields(_basic(wants), wants))
+def _read_pdf(_: Document, wants: Wants, page_url: str) -> Extracted:
+    record = _basic(wants)
+    lacking, items, _following = _with_fields(record, wants, Subject(None, source=str, page_url=page_url))
+    return Extracted(record, items=items, lacking=lacking)
 
 
 _READERS: Mapping[Kind, Callable[[Document, Wants, str], Extracted]] = {
@@ -163,17 +254,55 @@ def _basic(
     return record
 
 
+def _with_short_fields(
+    record: dict[str, Any], wants: Wants, tree: turbohtml.Document, base_url: Callable[[], str]
+) -> Mapping[str, Mapping[str, int]]:
+    values = record["fields"] = {field.name: fields.select(tree, field, base_url) for field in wants.fields}
+    if None not in values.values():
+        return NOTHING_LACKING
+    lacking = {name: _MISSING_ONCE for name, value in values.items() if value is None}
+    for field in wants.fields:
+        if field.default is not None and field.name in lacking:
+            values[field.name] = field.default
+    return lacking
+
+
 def _with_fields(
-    record: dict[str, Any],
-    wants: Wants,
-    tree: turbohtml.Document | None = None,
-    base_url: str = "",
-) -> dict[str, Any]:
-    if wants.fields:
-        record["fields"] = {
-            field.name: fields.select(tree, field, base_url) if tree is not None else None for field in wants.fields
-        }
-    return record
+    record: dict[str, Any], wants: Wants, subject: Subject
+) -> tuple[Mapping[str, Mapping[str, int]], list[dict[str, Any]] | None, Collection[str]]:
+    """Add what was asked for to the record. What is lacking, the items of a list, and where its next pages are."""
+    following = dict.fromkeys(fields.addresses(subject, wants.pagination)) if wants.pagination is not None else ()
+    if not wants.fields:
+        return NOTHING_LACKING, None, following
+    if wants.item is None:
+        found = [fields.find_fields(subject, wants.fields)]
+        record.update(found[0].record())
+        items = None
+    else:
+        roots = fields.items(subject, wants.item)[:MAX_ITEMS]
+        found = [fields.find_fields(subject, wants.fields, root) for root in roots]
+        items = [each.record() for each in found]
+    lacking: dict[str, dict[str, int]] = {}
+    for each in found:
+        for name, kind in each.lacking.items():
+            counts = lacking.setdefault(name, {})
+            counts[kind] = counts.get(kind, 0) + 1
+    return lacking, items, following
+
+
+def _with_article(record: dict[str, Any], subject: Subject) -> None:
+    """Add who wrote the article on a page and when, and its text: last, because the page is taken apart for it."""
+    about = fields.find_fields(subject, _ABOUT_ARTICLES)
+    article = subject.last_article()
+    text = without_nul(article.text)
+    record["text"] = text
+    record["word_count"] = count_words(text)
+    record.update(about.values)
+    record["markdown"] = without_nul(article.markdown)
+    record["sources"] = {**record.get("sources", {}), **about.sources, "text": f"article, {article.by}"}
+
+
+_ABOUT_ARTICLES = (Field("author"), Field("published"))
 
 
 def _hrefs(html: turbohtml.Document) -> dict[str, None]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.exporters import EXPORTERS
-from tarantella.exporters.export import STDOUT, exporter_named, format_of
+from tarantella.exporters import EXPORTERS, FOLDERS
+from tarantella.exporters.export import STDOUT, exporter_named, extension_of, format_of
 from tarantella.exporters.export import export as write
 from tarantella.services.app import App
 from tarantella.services.runs import field_names, record_stream
@@ -51,23 +51,24 @@ def target_of(
         _check_stdout(format_name or USUAL_FORMAT, taken=stdout_taken)
         return Target(format_name or USUAL_FORMAT, STDOUT)
     path = Path(output)
-    _check_path(path, not_to)
-    return Target(format_name or format_of(path) or USUAL_FORMAT, path)
+    chosen = format_name or format_of(path) or USUAL_FORMAT
+    _check_path(path, not_to, is_folder=chosen in FOLDERS)
+    return Target(chosen, path)
 
 
 def _check_stdout(format_name: str, *, taken: bool) -> None:
     if taken:
         remedy = "Write the records to a file, or leave --json out."
         raise InvalidInput("--json and `--output -` both want stdout.", remedy=remedy, field="output")
-    if exporter_named(format_name).needs_file:
+    if format_name in FOLDERS or exporter_named(format_name).needs_file:
         remedy = "Give a file with --output."
         raise InvalidInput(f"The format {format_name} can't go to stdout.", remedy=remedy, field="output")
 
 
-def _check_path(path: Path, not_to: str | None) -> None:
+def _check_path(path: Path, not_to: str | None, *, is_folder: bool = False) -> None:
     folder = path.absolute().parent
     wrong = None
-    if path.is_dir() or not path.name:
+    if (path.is_dir() and not is_folder) or not path.name:
         wrong = f"{path} is a folder."
     elif not folder.is_dir():
         wrong = f"There is no folder {folder}."
@@ -81,11 +82,11 @@ def _check_path(path: Path, not_to: str | None) -> None:
 
 def exports_of(app: App, run_id: str) -> list[Path]:
     """The files in the exports folder that hold records of this run."""
-    return [path for name in EXPORTERS if (path := usual_path(app, run_id, name)).exists()]
+    return [path for name in (*EXPORTERS, *FOLDERS) if (path := usual_path(app, run_id, name)).exists()]
 
 
 def usual_path(app: App, run_id: str, format_name: str) -> Path:
-    return app.settings.exports_dir / f"{run_id}.{exporter_named(format_name).extension}"
+    return app.settings.exports_dir / f"{run_id}.{extension_of(format_name)}"
 
 
 def export(app: App, run: Run, target: Target) -> Exported:

@@ -5,19 +5,22 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
 from tarantella.domain.sitemap import chosen as chosen_sitemap
-from tarantella.domain.spec import Field, Spec
+from tarantella.domain.spec import Spec
 from tarantella.domain.trap import OFF, TrapLimits
 from tarantella.services.app import App
 from tarantella.services.cache import folder_of
+from tarantella.services.fields_file import read_fields_file
 from tarantella.services.foreground import Interrupt, work_on
 from tarantella.services.submit import submit
 from tarantella.store import records
@@ -26,6 +29,7 @@ from tarantella.store.runs import Run
 
 POLL_SECONDS = 0.1
 Record = dict[str, Any]
+Fields: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
 OpenApp = Callable[..., App]
 
 
@@ -43,14 +47,17 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         *,
         data_dir: str | Path | None = None,
         database_url: str | None = None,
-        fields: dict[str, str] | None = None,
+        fields: Fields = None,
+        fields_file: str | Path | None = None,
         sitemap: str | Sequence[str] = (),
         traps: dict[str, int | None] | bool = True,
         **options: Any,
     ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
 
-        Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`; fields are `{"name": "css@attr"}`.
+        Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`.
+        Fields are names that are found by themselves, as in `["title", "price"]`, or `{"name": "css@attr"}`, or specifications
+        as in a fields file.
         With `cache=True` answers are kept for later runs.
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
@@ -58,10 +65,12 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         app = open_app(data_dir=Path(data_dir) if data_dir is not None else None, database_url=database_url)
         try:
             starts = [urls] if isinstance(urls, str) else list(urls)
-            wanted = tuple(Field.parse(f"{name}={css}") for name, css in (fields or {}).items())
+            wanted = _wanted(fields, fields_file)
             sitemaps = [sitemap] if isinstance(sitemap, str) else sitemap
             spec = Spec(
-                fields=wanted,
+                fields=wanted.fields,
+                item=wanted.item,
+                pagination=wanted.pagination,
                 sitemaps=tuple(map(chosen_sitemap, sitemaps)),
                 traps=_trap_limits(traps),
                 **_spec_values(app, options),
@@ -132,6 +141,21 @@ def _put(found: queue.Queue[Record | BaseException | None], item: Record | BaseE
     except queue.Full:
         return False
     return True
+
+
+def _wanted(fields: Fields, file: str | Path | None) -> FieldSet:
+    wanted = read_fields_file(Path(file)) if file is not None else FieldSet()
+    if isinstance(fields, Mapping) and not {"fields", "item", "pagination"} & set(fields):
+        more = tuple(
+            Field.parse(f"{name}={css}") if isinstance(css, str) else field_of({"name": name, **(css or {})})
+            for name, css in fields.items()
+        )
+    elif fields is not None:
+        chosen = field_set_of(fields)
+        return replace(chosen, fields=(*wanted.fields, *chosen.fields), item=chosen.item or wanted.item)
+    else:
+        more = ()
+    return replace(wanted, fields=(*wanted.fields, *more))
 
 
 def _trap_limits(limits: dict[str, int | None] | bool) -> TrapLimits:

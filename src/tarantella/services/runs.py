@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from tarantella.domain.event import Level
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.scope import Scope
-from tarantella.domain.spec import Spec
+from tarantella.domain.spec import Field, Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
 from tarantella.engine.lane import Clock
@@ -172,12 +172,19 @@ async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
     url = start_url(address)
 
     def look(tx: Tx) -> dict[str, Any]:
+        run = runs.get(tx, run_id)
         found = (pages.find(tx, run_id, mark) for mark in (fingerprint(url.href), *sitemap.marks(url.href)))
         page = next((each for each in found if each is not None), None)
         if page is None:
-            raise _no_page(runs.get(tx, run_id), url, app.now())
+            raise _no_page(run, url, app.now())
         parent = pages.by_id(tx, page["found_on"]) if page["found_on"] else None
-        return {"page": page, "found_on": parent, "attempts": pages.attempts(tx, page["id"])}
+        found_there = records.of_page(tx, page["id"]) if page["state"] == PageState.DONE else []
+        return {
+            "page": page,
+            "found_on": parent,
+            "attempts": pages.attempts(tx, page["id"]),
+            "fields": [field for record in found_there for field in field_origins(record, run.spec)],
+        }
 
     return await app.database.read(look)
 
@@ -207,6 +214,32 @@ def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:
 
 async def workers_alive(app: App) -> list[dict[str, Any]]:
     return [dict(row._mapping) for row in await app.database.read(workers.alive)]
+
+
+def field_origins(record: Mapping[str, Any], spec: Spec) -> list[dict[str, Any]]:
+    """Each field of a record: its value, where it came from, and what was wrong with it."""
+    values, sources = record.get("fields") or {}, record.get("sources") or {}
+    problems = record.get("problems") or {}
+    chosen = {wanted.name: wanted for wanted in spec.fields}
+    named = [*values, *(name for name in (*sources, *problems) if name not in values)]
+    return [
+        {
+            "name": name,
+            "value": values.get(name, record.get(name)),
+            "source": sources.get(name) or _selector(chosen.get(name)),
+            **({"item": record["item"]} if "item" in record else {}),
+            **problems.get(name, {}),
+        }
+        for name in named
+    ]
+
+
+def _selector(wanted: Field | None) -> str | None:
+    """How a field was looked for."""
+    if wanted is None or not wanted.selectors:
+        return None
+    told = ", ".join(f"{kind} {text}" for kind, text in wanted.selectors.items())
+    return f"{told} @{wanted.attr}" if wanted.attr else told
 
 
 def field_names(spec: Spec) -> list[str]:

@@ -9,6 +9,14 @@ import orjson
 from tarantella.store.tx import Tx
 
 
+def of_page(tx: Tx, page_id: int, limit: int = 20) -> list[dict[str, Any]]:
+    """What was extracted from a page."""
+    rows = tx.all(
+        "SELECT data FROM records WHERE page_id = :page ORDER BY ordinal LIMIT :limit", page=page_id, limit=limit
+    )
+    return [orjson.loads(row.data) for row in rows]
+
+
 def after(tx: Tx, run_id: str, last: int, limit: int = 500) -> list[tuple[int, dict[str, Any]]]:
     """The next records of a run behind this one."""
     rows = tx.all(

@@ -9,6 +9,8 @@ from typing import Any
 
 import orjson
 
+from tarantella.domain import coverage
+from tarantella.domain.coverage import Lacking
 from tarantella.domain.event import (
     MAX_PAGES_REACHED,
     RUN_CANCELLED,
@@ -18,6 +20,7 @@ from tarantella.domain.event import (
     Event,
     Level,
 )
+from tarantella.domain.field import Field
 from tarantella.domain.outcome import Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
@@ -52,6 +55,7 @@ class Change:
     roots: list[str] = field(default_factory=list)
     failure: tuple[str, str] | None = None
     traps: list[TrapNote] = field(default_factory=list)
+    lacking: Lacking = field(default_factory=dict)
 
 
 def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
@@ -77,6 +81,8 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         change.traps += o.traps
         if o.root:
             change.roots.append(o.root)
+        if o.lacking:
+            change.lacking = coverage.added(change.lacking, o.lacking)
     for page in fresh:
         change = changes[page.run_id]
         if page.kind == PageKind.PAGE:
@@ -156,6 +162,8 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
     }
     if change.traps:
         values["traps"] = _note_traps(run.traps, change)
+    if change.lacking:
+        values["lacking"] = orjson.dumps(coverage.added(orjson.loads(run.lacking), change.lacking)).decode()
     if change.failure:
         values["failure_code"], values["error_message"] = change.failure
     ended = None
@@ -183,6 +191,11 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
         values["failure_code"] = values["error_message"] = None
     values["attempt"], first = first_page.ending(tx, run.id)
     values["stats"] = orjson.dumps(first).decode()
+    wanted = [Field.from_json(each) for each in orjson.loads(run.spec)["fields"]]
+    lacking = orjson.loads(values.get("lacking", run.lacking))
+    missing = coverage.required_missing(coverage.coverage_of(wanted, values["records"], lacking))
+    if missing is not None:
+        history.append(missing)
     history.append(_ending(status, counts, first, now - (run.started_at or run.created_at)))
     tx.execute("DELETE FROM stands WHERE run_id = :run", run=run.id)
     tx.execute("DELETE FROM run_workers WHERE run_id = :run", run=run.id)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import orjson
 
+from tarantella.domain.coverage import Coverage, Lacking, coverage_of
 from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
 from tarantella.domain.outcome import Link
@@ -74,6 +75,7 @@ class Run:
     attempt: int = 1
     stats: dict[str, Any] = field(default_factory=dict)
     export_format: str | None = None
+    lacking: Lacking = field(default_factory=dict)
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -110,7 +112,13 @@ class Run:
             attempt=row.attempt,
             stats=orjson.loads(row.stats),
             export_format=row.export_format,
+            lacking=orjson.loads(row.lacking),
         )
+
+    @property
+    def coverage(self) -> list[Coverage]:
+        """The share of its records that have each field."""
+        return coverage_of(self.spec.fields, self.records, self.lacking)
 
     @property
     def is_over(self) -> bool:

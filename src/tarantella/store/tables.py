@@ -102,6 +102,7 @@ runs = Table(
     Column("max_attempts", Integer),
     Column("stats", Text, nullable=False, server_default=text("'{}'")),  # of its first page, once it is over
     Column("export_format", _word(8)),
+    Column("lacking", Text, nullable=False, server_default=text("'{}'")),  # records without a field, by field
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),

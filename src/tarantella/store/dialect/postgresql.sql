@@ -199,6 +199,7 @@ CREATE TABLE runs (
 	max_attempts INTEGER,
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8) COLLATE "C",
+	lacking TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 

@@ -201,6 +201,7 @@ CREATE TABLE runs (
 	max_attempts INTEGER,
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8),
+	lacking TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 

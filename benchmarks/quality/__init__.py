@@ -1,0 +1,1 @@
+"""How good the extraction is, on pages that were written for it and whose truth is known."""

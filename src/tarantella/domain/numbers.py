@@ -1,0 +1,237 @@
+"""Numbers and prices as people write them."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from tarantella.domain.locale import UNKNOWN, Locale
+
+MAX_CHARACTERS = 500
+_BLANKS = " \u00a0\u2009\u202f"
+# Digits with what stands between thousands and before the cents.
+_NUMBER = re.compile(
+    rf"(?<![\w.,])[+\-−–]?(?:\d{{1,3}}(?:[{_BLANKS}]\d{{3}})+(?:[.,]\d+)?|\d[\d.,'’٬٫]*|[.,]\d+)(?:e[+-]?\d{{1,3}})?(?!\d)",
+    re.IGNORECASE,
+)
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?", re.IGNORECASE)
+_MANY: Mapping[str, int] = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "bn": 10**9, "mn": 10**6, "Mio": 10**6}
+_MANY_MARK = re.compile(r"\s?(?:(bn|mn|Mio)\b|(k|K|M|B)(?!\w))")
+
+# By what prices are marked with. Signs that several countries use are read by the language of the page.
+_CODES = frozenset(
+    "AED ARS AUD BDT BGN BHD BRL CAD CHF CLP CNY COP CZK DKK EGP EUR GBP GEL HKD HRK HUF IDR ILS INR ISK JPY KES KRW KWD KZT "
+    "LKR MAD MXN MYR NGN NOK NZD OMR PEN PHP PKR PLN QAR RON RSD RUB SAR SEK SGD THB TND TRY TWD UAH USD UYU VND XAF XOF ZAR".split()
+)
+_SIGNS: Mapping[str, str] = {
+    "€": "EUR",
+    "£": "GBP",
+    "¥": "JPY",
+    "￥": "JPY",
+    "円": "JPY",
+    "元": "CNY",
+    "₹": "INR",
+    "₽": "RUB",
+    "₩": "KRW",
+    "원": "KRW",
+    "₪": "ILS",
+    "₺": "TRY",
+    "₴": "UAH",
+    "₫": "VND",
+    "฿": "THB",
+    "₱": "PHP",
+    "₦": "NGN",
+    "₸": "KZT",
+    "us$": "USD",
+    "a$": "AUD",
+    "au$": "AUD",
+    "c$": "CAD",
+    "ca$": "CAD",
+    "nz$": "NZD",
+    "hk$": "HKD",
+    "s$": "SGD",
+    "r$": "BRL",
+    "mx$": "MXN",
+    "nt$": "TWD",
+    "rs.": "INR",
+    "zł": "PLN",
+    "kč": "CZK",
+    "ft": "HUF",
+    "fr.": "CHF",
+    "sfr.": "CHF",
+    "lei": "RON",
+    "лв": "BGN",
+    "руб": "RUB",
+    "грн": "UAH",
+    "tl": "TRY",
+    "rp": "IDR",
+    "rm": "MYR",
+    "$": "USD",
+    "kr": "",
+}
+_DOLLARS: Mapping[str, str] = {
+    "CA": "CAD",
+    "AU": "AUD",
+    "NZ": "NZD",
+    "SG": "SGD",
+    "HK": "HKD",
+    "MX": "MXN",
+    "AR": "ARS",
+    "CL": "CLP",
+    "CO": "COP",
+}
+_CROWNS: Mapping[str, str] = {
+    "sv": "SEK",
+    "da": "DKK",
+    "no": "NOK",
+    "nb": "NOK",
+    "nn": "NOK",
+    "is": "ISK",
+    "SE": "SEK",
+    "DK": "DKK",
+    "NO": "NOK",
+    "IS": "ISK",
+}
+_MARK = re.compile(
+    rf"(?<![A-Za-z])(?:{'|'.join(sorted(_CODES))})(?![A-Za-z])|"
+    + "|".join(
+        (rf"(?<!\w){re.escape(sign)}(?!\w)" if sign[0].isalpha() and sign[-1].isalpha() else re.escape(sign))
+        for sign in sorted(_SIGNS, key=len, reverse=True)
+    ),
+    re.IGNORECASE,
+)
+_FREE = frozenset("free gratis kostenlos gratuit gratuito umsonst".split())
+
+
+class NotANumber(ValueError):
+    """There is no number in the text, or more than one."""
+
+
+def parse_number(text: str, locale: Locale = UNKNOWN) -> int | float:
+    """The one number in a text; whole ones as integers. Raises NotANumber."""
+    text = text.strip()
+    if _PLAIN.fullmatch(text) and len(text) <= 30 and not _could_be_thousands(text, locale):
+        return _valued(text)
+    found = list(_NUMBER.finditer(_readable(text)))
+    if not found:
+        raise NotANumber("there is no number in it")
+    values = {_of_match(match, locale) for match in found}
+    if len(values) > 1:
+        raise NotANumber("there is more than one number in it")
+    return values.pop()
+
+
+def parse_integer(text: str, locale: Locale = UNKNOWN) -> int:
+    """The one whole number in a text. Raises NotANumber."""
+    number = parse_number(text, locale)
+    if isinstance(number, float):
+        if not number.is_integer():
+            raise NotANumber("it is not a whole number")
+        number = int(number)
+    return number
+
+
+def parse_price(text: str, locale: Locale = UNKNOWN) -> int | float:
+    """The price in a text: the first number with a currency beside it, or the only number. Raises NotANumber."""
+    text = _readable(text)
+    numbers = list(_NUMBER.finditer(text))
+    if not numbers:
+        if text.strip(" .!").casefold() in _FREE:
+            return 0
+        raise NotANumber("there is no price in it")
+    marked = [number for number in numbers if _mark_beside(text, number)]
+    if marked:
+        return _of_match(marked[0], locale, price=True)
+    values = {_of_match(number, locale, price=True) for number in numbers}
+    if len(values) > 1:
+        raise NotANumber("there is more than one number in it, and none has a currency")
+    return values.pop()
+
+
+def parse_currency(text: str, locale: Locale = UNKNOWN) -> str:
+    """The currency that a text names, as its three letters. Raises NotANumber."""
+    for found in _MARK.finditer(text[:MAX_CHARACTERS]):
+        mark = found[0]
+        if mark.upper() in _CODES and len(mark) == 3:
+            return mark.upper()
+        sign = mark.casefold()
+        if sign == "$":
+            return _DOLLARS.get(locale.region, "USD")
+        if sign == "kr":
+            crown = _CROWNS.get(locale.region) or _CROWNS.get(locale.language)
+            if crown:
+                return crown
+            continue
+        if sign in {"¥", "￥"} and (locale.language == "zh" or locale.region == "CN"):
+            return "CNY"
+        return _SIGNS[sign]
+    raise NotANumber("there is no currency in it")
+
+
+def _mark_beside(text: str, number: re.Match[str]) -> bool:
+    before = text[max(0, number.start() - 6) : number.start()].rstrip(_BLANKS)
+    after = text[number.end() : number.end() + 6].lstrip(_BLANKS + ".-–,")
+    return any(found.end() == len(before) for found in _MARK.finditer(before)) or bool(_MARK.match(after))
+
+
+def _readable(text: str) -> str:
+    text = text[:MAX_CHARACTERS]
+    if text.isascii():
+        return text
+    return "".join(
+        str(unicodedata.decimal(char)) if not char.isascii() and unicodedata.decimal(char, None) is not None else char
+        for char in text
+    )
+
+
+def _could_be_thousands(text: str, locale: Locale) -> bool:
+    """Whether 1.234 may be a thousand and more."""
+    return locale.decimal_comma and re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", text) is not None
+
+
+def _of_match(match: re.Match[str], locale: Locale, *, price: bool = False) -> int | float:
+    text = match[0].replace("−", "-").replace("–", "-").replace("٬", "").replace("٫", ".")
+    for blank in _BLANKS:
+        text = text.replace(blank, "")
+    text = text.replace("'", "").replace("’", "").rstrip(".,")
+    number = _valued(_with_dot(text, locale, price=price))
+    many = _MANY_MARK.match(match.string, match.end())
+    if many is None:
+        return number
+    product = number * _MANY[many[1] or many[2]]
+    return round(product) if abs(product - round(product)) < 1e-6 else product
+
+
+def _with_dot(text: str, locale: Locale, *, price: bool) -> str:
+    """The same number with a dot before its fraction, and nothing between its thousands."""
+    dots, commas = text.count("."), text.count(",")
+    if dots and commas:
+        decimal = "." if text.rfind(".") > text.rfind(",") else ","
+        other = "," if decimal == "." else "."
+        if text.count(decimal) > 1:
+            raise NotANumber("it is not clear where its fraction begins")
+        return text.replace(other, "").replace(decimal, ".")
+    if not dots and not commas:
+        return text
+    mark = "." if dots else ","
+    if dots + commas > 1:
+        # Only thousands are marked more than once; in India, hundreds of thousands as well.
+        if not re.fullmatch(r"[+-]?\d{1,3}(?:[.,]\d{2,3})*[.,]\d{3}", text):
+            raise NotANumber("it is not clear where its fraction begins")
+        return text.replace(mark, "")
+    whole, _, fraction = text.partition(mark)
+    if len(fraction) == 3 and whole.lstrip("+-") not in ("", "0") and len(whole.lstrip("+-")) <= 3:
+        decimal = "," if locale.decimal_comma else "."
+        # A page in no known language: three digits are thousands in a price, and behind a comma.
+        thousands = mark != decimal if locale.is_known else (price or mark == ",")
+        if thousands or (price and not whole.lstrip("+-").startswith("0")):
+            return whole + fraction
+    return f"{whole}.{fraction}"
+
+
+def _valued(text: str) -> int | float:
+    number = float(text)
+    if number in (float("inf"), float("-inf")):
+        raise NotANumber("it is too large")
+    return int(text) if re.fullmatch(r"[+-]?\d+", text) else number

@@ -1,0 +1,423 @@
+"""What the name of a field means, and where a page says it: first for machines, then for people."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tarantella.domain.field import Field
+from tarantella.extractors import sightings as seen
+from tarantella.extractors.sightings import LABELS, Sighting, labelled, stock_term
+from tarantella.extractors.structured import ARTICLE, OTHER, PAGE, PRODUCT, Thing, values_at
+from tarantella.extractors.subject import Subject
+
+Look = Callable[[Subject], Iterator[Sighting]]
+MAX_MANY = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """Where a name is looked for, in this order: things for machines, names in the head, what people see."""
+
+    type: str | None = None
+    paths: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = ()
+    metas: tuple[str, ...] = ()
+    look: tuple[Look, ...] = ()
+    many: bool = False
+    first: tuple[Look, ...] = ()  # what is asked before all others
+    clean: Callable[[Any, Subject], Any] | None = None
+
+
+def _article_of(part: str) -> Look:
+    def look(subject: Subject) -> Iterator[Sighting]:
+        value = getattr(subject.article, part)
+        if value:
+            yield Sighting(value, f"article, {subject.article.by}")
+
+    return look
+
+
+def _own_language(subject: Subject) -> Iterator[Sighting]:
+    if subject.language:
+        yield Sighting(subject.language, "html lang")
+
+
+def _own_address(subject: Subject) -> Iterator[Sighting]:
+    assert subject.tree is not None
+    link = subject.tree.select_one('link[rel~="canonical" i][href]')
+    if link is not None:
+        yield Sighting(link.attr("href"), "link canonical")
+    if subject.page_url:
+        yield Sighting(subject.page_url, "address")
+
+
+def _guessed_language(subject: Subject) -> Iterator[Sighting]:
+    assert subject.tree is not None
+    from turbohtml.detect import detect_language
+
+    body = subject.tree.find("body")
+    text = body.to_text()[:20_000] if body is not None else ""
+    if len(text) >= 100 and (found := detect_language(text)).language:
+        yield Sighting(_TWO_LETTERS.get(found.language, found.language), "the words themselves")
+
+
+_TWO_LETTERS: Mapping[str, str] = {
+    "eng": "en", "deu": "de", "fra": "fr", "spa": "es", "ita": "it", "por": "pt", "nld": "nl", "pol": "pl", "swe": "sv", "dan": "da",
+    "nob": "no", "fin": "fi", "ces": "cs", "slk": "sk", "hun": "hu", "ron": "ro", "tur": "tr", "rus": "ru", "ukr": "uk", "bul": "bg",
+    "ell": "el", "ara": "ar", "heb": "he", "cmn": "zh", "jpn": "ja", "kor": "ko", "vie": "vi", "ind": "id", "hin": "hi", "tha": "th",
+}  # fmt: skip
+
+
+def _split_words(value: Any, _: Subject) -> Any:
+    return [word.strip() for word in re.split(r"[,;]", value) if word.strip()] if isinstance(value, str) else value
+
+
+def _stock(value: Any, _: Subject) -> Any:
+    return stock_term(value) or value if isinstance(value, str) else value
+
+
+def _no_address(value: Any, _: Subject) -> Any:
+    """A person's page is not the person."""
+    if isinstance(value, str):
+        return None if value.startswith(("http:", "https:", "/", "@", "#")) else seen.person(value) or None
+    return None
+
+
+def _dotted(value: Any, _: Subject) -> Any:
+    """Numbers for machines have a dot, whatever the page's language."""
+    if isinstance(value, str) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", value):
+        return float(value) if "." in value else int(value)
+    return value
+
+
+def _in_title(value: Any, subject: Subject) -> Any:
+    return seen.without_site(value, subject) if isinstance(value, str) else value
+
+
+def _language_tag(value: Any, _: Subject) -> Any:
+    return value.strip().replace("_", "-")[:35] if isinstance(value, str) else value
+
+
+_ANY = ARTICLE | PRODUCT | OTHER
+_EVERY = _ANY | PAGE
+
+RULES: Mapping[str, Rule] = {
+    "title": Rule(
+        paths=((ARTICLE, ("headline", "name")), (PRODUCT | OTHER, ("name", "title"))),
+        metas=("og:title", "twitter:title", "dc.title", "dcterms.title", "parsely-title", "sailthru.title"),
+        look=(seen.title,),
+        clean=_in_title,
+    ),
+    "name": Rule(
+        paths=((PRODUCT | OTHER, ("name", "title")), (ARTICLE, ("headline", "name"))),
+        metas=("og:title", "twitter:title", "dc.title"),
+        look=(seen.title,),
+        clean=_in_title,
+    ),
+    "text": Rule(first=(_article_of("text"),)),
+    "markdown": Rule(first=(_article_of("markdown"),)),
+    "author": Rule(
+        paths=((ARTICLE, ("author", "creator")), (PRODUCT | OTHER, ("author", "creator")), (PAGE, ("author",))),
+        metas=(
+            *("author", "article:author", "article:author_name", "dc.creator", "dcterms.creator", "parsely-author"),
+            *("sailthru.author", "byl", "byline", "dc.author", "book:author", "twitter:creator"),
+        ),
+        look=(seen.author, labelled(LABELS["author"])),
+        many=True,
+        clean=_no_address,
+    ),
+    "published": Rule(
+        "date",
+        paths=(
+            (ARTICLE, ("datePublished", "dateCreated", "uploadDate")),
+            (PRODUCT | OTHER, ("datePublished", "datePosted", "uploadDate", "releaseDate", "startDate")),
+            (PAGE, ("datePublished",)),
+        ),
+        metas=(
+            *("article:published_time", "datepublished", "article:published", "og:article:published_time", "og:published_time"),
+            *("date", "pubdate", "publishdate", "publish-date", "publish_date", "publication_date", "publicationdate"),
+            *("dc.date", "dc.date.issued", "dcterms.date", "dcterms.created", "dcterms.issued", "dc.date.created"),
+            *("parsely-pub-date", "sailthru.date", "article.published", "cxenseparse:recs:publishtime", "citation_publication_date"),
+        ),
+        look=(seen.published,),
+    ),
+    "modified": Rule(
+        "date",
+        paths=((ARTICLE, ("dateModified",)), (PRODUCT | OTHER | PAGE, ("dateModified",))),
+        metas=(
+            *("article:modified_time", "og:updated_time", "datemodified", "article:modified", "last-modified", "lastmod"),
+            *("dcterms.modified", "dc.date.modified", "article.updated", "revised", "updated_time"),
+        ),
+        look=(seen.modified,),
+    ),
+    "description": Rule(
+        paths=((_ANY, ("description", "abstract", "alternativeHeadline")),),
+        metas=("og:description", "description", "twitter:description", "dc.description", "dcterms.description", "sailthru.description"),
+        look=(seen.description,),
+    ),
+    "image": Rule(
+        "url",
+        paths=((_ANY, ("image", "image.url", "thumbnailUrl", "image.contentUrl")), (PAGE, ("primaryImageOfPage", "image"))),
+        metas=("og:image", "og:image:url", "og:image:secure_url", "twitter:image", "twitter:image:src", "sailthru.image.full", "thumbnail"),
+        look=(seen.image,),
+    ),
+    "language": Rule(
+        first=(_own_language,),
+        paths=((_EVERY, ("inLanguage",)),),
+        metas=("og:locale", "content-language", "language", "dc.language", "dcterms.language"),
+        look=(_guessed_language,),
+        clean=_language_tag,
+    ),
+    "links": Rule(look=(seen.links,), many=True),
+    "tags": Rule(
+        paths=((_EVERY, ("keywords",)),),
+        metas=("article:tag", "news_keywords", "keywords", "parsely-tags", "sailthru.tags", "dc.subject", "og:article:tag"),
+        look=(seen.tags,),
+        many=True,
+        clean=_split_words,
+    ),
+    "category": Rule(
+        paths=((ARTICLE, ("articleSection",)), (PRODUCT | OTHER, ("category", "genre"))),
+        metas=("article:section", "product:category", "parsely-section", "section", "category"),
+        look=(seen.category, labelled(LABELS["category"])),
+    ),
+    "breadcrumbs": Rule(
+        paths=((frozenset({"breadcrumblist"}), ("itemListElement.name", "itemListElement.item")),),
+        look=(seen.breadcrumbs,),
+        many=True,
+    ),
+    "price": Rule(
+        "price",
+        paths=(
+            (
+                PRODUCT,
+                (
+                    *("offers.price", "offers.priceSpecification.price", "offers.lowPrice", "offers.offers.price", "price", "lowPrice"),
+                    *("hasVariant.offers.price", "priceSpecification.price"),
+                ),
+            ),
+            (OTHER, ("offers.price", "offers.lowPrice", "baseSalary.value.value")),
+        ),
+        metas=("product:price:amount", "og:price:amount", "product:sale_price:amount", "price", "twitter:data1"),
+        look=(seen.price,),
+        clean=_dotted,
+    ),
+    "currency": Rule(
+        "currency",
+        paths=(
+            (
+                PRODUCT,
+                (
+                    *("offers.priceCurrency", "offers.priceSpecification.priceCurrency", "offers.offers.priceCurrency"),
+                    *("priceCurrency", "hasVariant.offers.priceCurrency"),
+                ),
+            ),
+            (OTHER, ("offers.priceCurrency", "baseSalary.currency")),
+        ),
+        metas=("product:price:currency", "og:price:currency", "product:sale_price:currency", "pricecurrency"),
+        look=(seen.currency,),
+    ),
+    "availability": Rule(
+        paths=((PRODUCT | OTHER, ("offers.availability", "offers.offers.availability", "availability", "hasVariant.offers.availability")),),
+        metas=("product:availability", "og:availability", "availability"),
+        look=(seen.availability,),
+        clean=_stock,
+    ),
+    "condition": Rule(
+        paths=((PRODUCT, ("offers.itemCondition", "itemCondition")),),
+        metas=("product:condition", "og:condition"),
+        look=(labelled(LABELS["condition"]),),
+        clean=lambda value, _: re.split(r"[/#]", value)[-1] if isinstance(value, str) and "schema.org" in value else value,
+    ),
+    "rating": Rule(
+        "number",
+        paths=((_ANY, ("aggregateRating.ratingValue", "reviewRating.ratingValue", "review.reviewRating.ratingValue")), (frozenset({"aggregaterating"}), ("ratingValue",))),
+        metas=("og:rating", "product:rating", "rating:average", "ratingvalue", "og:rating:value"),
+        look=(seen.rating,),
+        clean=_dotted,
+    ),
+    "review_count": Rule(
+        "integer",
+        paths=((_ANY, ("aggregateRating.reviewCount", "aggregateRating.ratingCount")), (frozenset({"aggregaterating"}), ("reviewCount", "ratingCount"))),
+        metas=("og:rating_count", "product:rating_count", "rating:count", "reviewcount", "ratingcount"),
+        look=(seen.review_count,),
+        clean=_dotted,
+    ),
+    "sku": Rule(
+        paths=((PRODUCT, ("sku", "offers.sku", "productID", "mpn", "model", "hasVariant.sku")),),
+        metas=("product:retailer_item_id", "product:sku", "og:sku", "sku", "productid"),
+        look=(labelled(LABELS["sku"]), seen.called("sku")),
+    ),
+    "brand": Rule(
+        paths=((PRODUCT, ("brand", "brand.name", "manufacturer")),),
+        metas=("product:brand", "og:brand", "brand"),
+        look=(labelled(LABELS["brand"]), seen.called("brand")),
+    ),
+    "gtin": Rule(
+        paths=((PRODUCT, ("gtin13", "gtin", "gtin12", "gtin14", "gtin8", "isbn", "offers.gtin13")),),
+        metas=("product:ean", "product:upc", "product:gtin", "og:upc", "og:ean"),
+        look=(labelled(LABELS["gtin"]),),
+    ),
+    "isbn": Rule(paths=((PRODUCT, ("isbn", "gtin13")),), metas=("book:isbn", "product:isbn", "og:isbn", "citation_isbn"), look=(labelled(LABELS["isbn"]),)),
+    "mpn": Rule(paths=((PRODUCT, ("mpn",)),), metas=("product:mfr_part_no",), look=(labelled(LABELS["mpn"]),)),
+    "url": Rule("url", metas=("og:url",), first=(_own_address,)),
+    "site": Rule(
+        paths=((frozenset({"website"}), ("name",)), (ARTICLE, ("publisher",))),
+        metas=("og:site_name", "application-name", "dc.publisher", "publisher"),
+    ),
+    "publisher": Rule(
+        paths=((ARTICLE | PRODUCT, ("publisher",)), (frozenset({"organization", "newsmediaorganization"}), ("name",))),
+        metas=("og:site_name", "dc.publisher", "publisher", "article:publisher"),
+    ),
+    "video": Rule(
+        "url",
+        paths=((frozenset({"videoobject"}), ("contentUrl", "embedUrl", "url")), (_ANY, ("video",))),
+        metas=("og:video", "og:video:url", "og:video:secure_url", "twitter:player"),
+    ),
+    "email": Rule(paths=((_EVERY, ("email",)), (frozenset({"organization"}), ("email",))), look=(seen.email,)),
+    "phone": Rule(paths=((_EVERY, ("telephone",)), (frozenset({"organization"}), ("telephone",))), look=(seen.phone,)),
+}  # fmt: skip
+
+ALIASES: Mapping[str, str] = {
+    "headline": "title", "heading": "title", "product_name": "name", "content": "text", "body": "text", "article": "text",
+    "full_text": "text", "article_body": "text", "main_text": "text", "authors": "author", "byline": "author", "creator": "author",
+    "date": "published", "published_at": "published", "publication_date": "published", "publish_date": "published",
+    "pubdate": "published", "date_published": "published", "published_date": "published", "updated": "modified",
+    "updated_at": "modified", "modified_at": "modified", "last_modified": "modified", "date_modified": "modified",
+    "summary": "description", "excerpt": "description", "abstract": "description", "thumbnail": "image", "picture": "image",
+    "image_url": "image", "main_image": "image", "lang": "language", "locale": "language", "keywords": "tags", "topics": "tags",
+    "section": "category", "breadcrumb": "breadcrumbs", "price_amount": "price", "cost": "price", "price_currency": "currency",
+    "stock": "availability", "in_stock": "availability", "stars": "rating", "score": "rating", "rating_value": "rating",
+    "reviews": "review_count", "review_number": "review_count", "rating_count": "review_count", "ratings": "review_count",
+    "product_id": "sku", "article_number": "sku", "item_number": "sku", "manufacturer": "brand", "ean": "gtin", "upc": "gtin",
+    "canonical": "url", "canonical_url": "url", "permalink": "url", "source": "site", "site_name": "site", "telephone": "phone",
+    "video_url": "video",
+}  # fmt: skip
+
+
+def rule_of(name: str) -> Rule:
+    """What a name means; one that nobody foresaw is looked for under itself."""
+    key = re.sub(r"(?<=[a-z])(?=[A-Z])|[^a-zA-Z0-9]+", "_", name.strip()).strip("_").lower()
+    key = ALIASES.get(key, key)
+    return RULES[key] if key in RULES else _generic(key, name)
+
+
+def _generic(key: str, name: str) -> Rule:
+    words = [word for word in key.split("_") if word]
+    camel = "".join([words[0], *(word.capitalize() for word in words[1:])]) if words else name
+    label = LABELS.get(key) or r"[\s_-]*".join(map(re.escape, words)) or re.escape(name)
+    return Rule(
+        paths=((_ANY, (camel,)), (_EVERYTHING, (camel,))),
+        metas=(key, camel.lower(), "-".join(words), f"og:{key}", f"product:{key}", f"article:{key}", f"dc.{key}"),
+        look=(labelled(label), seen.called(key)),
+    )
+
+
+_EVERYTHING: frozenset[str] = frozenset()
+
+
+def find(
+    subject: Subject,
+    wanted: Field,
+    trouble: Callable[[str, Any], None],
+    typed: Callable[[list[Any], str | None], list[Any]],
+) -> tuple[Any, str | None]:
+    """The value that a name stands for on this page, and where it came from.
+
+    `typed` makes values the type that is wanted and leaves out those that don't fit, which `trouble` hears of.
+    """
+    rule = rule_of(wanted.name)
+    kind = wanted.type or rule.type
+    unfit: Any = None
+    for sighting in _sightings(subject, rule):
+        raw = sighting.value
+        values = [
+            value for each in (raw if isinstance(raw, list) else [raw]) for value in _cleaned(each, rule, subject)
+        ]
+        fitting = typed(values, kind) if kind is not None else values
+        if fitting:
+            return _gathered(fitting, rule, wanted), sighting.source
+        if values and unfit is None:
+            unfit = values[0]
+    if unfit is not None:
+        trouble(f"it is not a {kind}", unfit)
+    return None, None
+
+
+def _gathered(values: list[Any], rule: Rule, wanted: Field) -> Any:
+    values = list(dict.fromkeys(values)) if all(isinstance(value, (str, int, float)) for value in values) else values
+    if wanted.all is True or (rule.many and wanted.all is not False and rule is not RULES["author"]):
+        return values[:MAX_MANY]
+    if rule is RULES["author"]:
+        return ", ".join(map(str, values[:20]))
+    return values if rule.many else values[0]
+
+
+def _cleaned(value: Any, rule: Rule, subject: Subject) -> list[Any]:
+    if rule.clean is not None:
+        value = rule.clean(value, subject)
+    if value is None or value == "":
+        return []
+    return value if isinstance(value, list) else [value]
+
+
+def _sightings(subject: Subject, rule: Rule) -> Iterator[Sighting]:
+    if subject.tree is None:
+        yield from _in_data(subject, rule)
+        return
+    for look in rule.first:
+        yield from look(subject)
+    for kinds, paths in rule.paths:
+        for thing in main_things(subject, kinds):
+            for path in paths:
+                values = values_at(thing.properties, path, subject.structure.by_id)
+                if values:
+                    kind = thing.properties.get("@type")
+                    label = kind if isinstance(kind, str) else (kind[0] if isinstance(kind, list) and kind else "item")
+                    yield Sighting(values, f"{thing.origin} {str(label)[:60]}.{path}")
+    for name in rule.metas:
+        if values := [content for content in subject.structure.metas.get(name, ()) if content]:
+            yield Sighting(values if rule.many else values[:1], f"meta {name}")
+    if not subject.is_tangled:
+        for look in rule.look:
+            yield from look(subject)
+
+
+def _in_data(subject: Subject, rule: Rule) -> Iterator[Sighting]:
+    """A page that is JSON: what has the name in it."""
+    for value in subject.json:
+        for path in dict.fromkeys(path for _, paths in rule.paths for path in paths):
+            if values := values_at(value, path, {}):
+                yield Sighting(values, f"json {path}")
+
+
+def main_things(subject: Subject, kinds: frozenset[str]) -> list[Thing]:
+    """The things of a kind that the page is about; nothing where it has many and none is the page's own."""
+    structure = subject.structure
+    if kinds is _EVERYTHING:
+        return [thing for thing in structure.things if thing.depth == 0][:20]
+    found = [thing for thing in structure.of_kind(kinds) if thing.depth == 0]
+    if not found and not kinds & ARTICLE:
+        nested = list(structure.of_kind(kinds))
+        found = nested if len(nested) == 1 else []
+    if len(found) <= 1 or not kinds & PRODUCT or kinds & PAGE:
+        return found[:5]
+    own = [thing for thing in found if _is_own(thing, subject)]
+    offers = [thing for thing in found if thing.types <= {"offer", "aggregateoffer"}]
+    return own or (found if len(found) - len(offers) <= 1 else [])
+
+
+def _is_own(thing: Thing, subject: Subject) -> bool:
+    """Whether a thing has the address or the name of the page."""
+    here = subject.page_url.partition("#")[0].rstrip("/")
+    for key in ("url", "@id", "mainEntityOfPage"):
+        for address in values_at(thing.properties, key, {}):
+            if here and isinstance(address, str) and address.partition("#")[0].rstrip("/") == here:
+                return True
+    name = values_at(thing.properties, "name", {}) or values_at(thing.properties, "headline", {})
+    titles = [sighting.value for sighting in seen.title(subject)]
+    return any(
+        isinstance(each, str) and each and any(each.casefold() in title.casefold() for title in titles) for each in name
+    )

@@ -1,0 +1,23 @@
+"""What was read in one process, on its way to another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tarantella.extractors.page import Extracted
+
+
+def pack_extracted(extracted: Extracted) -> dict[str, Any]:
+    """As values that JSON has."""
+    packed = extracted._asdict()
+    for name in ("hrefs", "following"):
+        packed[name] = list(packed[name])
+    packed["lacking"] = {name: dict(counts) for name, counts in extracted.lacking.items()}
+    return packed
+
+
+def unpack_extracted(packed: Mapping[str, Any]) -> Extracted:
+    refresh = packed["meta_refresh"]
+    tuples = {"meta_refresh": tuple(refresh) if refresh is not None else None, "following": tuple(packed["following"])}
+    return Extracted(**{**packed, **tuples})
