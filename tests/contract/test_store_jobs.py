@@ -11,7 +11,8 @@ import pytest
 
 from tarantella.domain.errors import Conflict, KeyReused, NotFound
 from tarantella.domain.event import Event
-from tarantella.domain.job import JobField, Wish
+from tarantella.domain.field import Field
+from tarantella.domain.job import Wish
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.spec import Secrets, Spec
 from tarantella.store import admission, duties, first_page, idempotency, intake, jobs, runs, submission
@@ -29,7 +30,7 @@ def job_of(world: World, **values: Any) -> Job:
         **{
             "id": new_id(),
             "target_url": "https://a.example/",
-            "fields": (JobField("title"), JobField("price", ".price", "data-amount")),
+            "fields": (Field("title"), Field("price", ".price", "data-amount")),
             "requires_auth": False,
             "frequency": "on_demand",
             "strategy": Wish.AUTO,

@@ -22,7 +22,7 @@ from tarantella.domain.page import PageState
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import TEXT_MODES, Spec
-from tarantella.exporters import EXPORTERS
+from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.settings import ABOUT, Settings
 
 HEAVY = (
@@ -89,8 +89,8 @@ def test_help_shows_groups_defaults_and_examples() -> None:
 
 def test_hidden_commands_are_not_shown_and_work() -> None:
     told = CliRunner().invoke(app, ["--help"]).stdout
-    assert "taster" not in told
-    assert "engine" not in told
+    for name in ("taster", "engine", "reader"):
+        assert f"  {name} " not in told
     assert CliRunner().invoke(app, ["taster", "--help"]).exit_code == 0
 
 
@@ -134,7 +134,7 @@ def test_choices_are_those_of_the_domain() -> None:
     assert get_args(scrape.Durability) == get_args(get_type_hints(Settings)["durability"])
     assert set(get_args(runs.StatusName)) == set(RunStatus)
     assert set(get_args(runs.StateName)) == set(PageState)
-    assert set(get_args(options.Format)) == set(EXPORTERS)
+    assert set(get_args(options.Format)) == {*EXPORTERS, *FOLDERS}
     assert FAIL_ON == ("failed", "partial", "never")
     for _, command in all_commands():
         for option in options_of(command):

@@ -39,13 +39,15 @@ def found(field: dict[str, Any], page: str = SHOP, content_type: str = "text/htm
 @pytest.mark.parametrize(
     ("field", "value"),
     [
-        ({"css": "h2"}, "Tee"),
+        ({"css": "h2", "all": False}, "Tee"),
+        ({"css": "h2"}, ["Tee", "Kanne"]),
+        ({"css": "title"}, "Laden"),
         ({"css": "h2", "all": True}, ["Tee", "Kanne"]),
         ({"css": ".product", "attr": "data-id", "type": "integer"}, 7),
         ({"css": ".price", "type": "price"}, 1299),
         ({"css": ".price", "type": "currency"}, "EUR"),
         ({"css": "a.next", "attr": "href", "type": "url"}, "http://laden.test/tees?seite=2"),
-        ({"xpath": "//h2/text()"}, "Tee"),
+        ({"xpath": "//h2/text()", "all": False}, "Tee"),
         ({"xpath": "//h2", "all": True}, ["Tee", "Kanne"]),
         ({"xpath": "//a/@href", "all": True}, ["/tee", "/kanne", "?seite=2"]),
         ({"xpath": "count(//h2)", "type": "integer"}, 2),
@@ -55,13 +57,13 @@ def found(field: dict[str, Any], page: str = SHOP, content_type: str = "text/htm
         ({"jmespath": "total", "type": "number"}, 5),
         ({"jmespath": "deep[1]"}, 2),
         ({"css": "#state", "jmespath": "shop.items[1].sku"}, "B2"),
-        ({"regex": r"SKU: ([A-Z]-\d+)"}, "A-17"),
+        ({"regex": r"SKU: ([A-Z]-\d+)", "all": False}, "A-17"),
         ({"regex": r"SKU: ([A-Z]-\d+)", "all": True}, ["A-17", "B-18"]),
         ({"css": "p", "regex": r"\d+", "type": "integer"}, 17),
         ({"css": "h3", "default": "none"}, "none"),
         ({"css": "h3"}, None),
         (
-            {"css": ".product", "fields": {"name": "h2", "tags": {"css": "li", "all": True}}},
+            {"css": ".product", "all": False, "fields": {"name": "h2", "tags": {"css": "li", "all": True}}},
             {"name": "Tee", "tags": ["grün", "lose"]},
         ),
         ({"css": ".product", "all": True, "fields": {"name": "h2"}}, [{"name": "Tee"}, {"name": "Kanne"}]),
@@ -93,7 +95,9 @@ def test_a_value_that_does_not_fit_is_told_with_its_text_and_never_dropped_in_si
 
 
 def test_what_is_not_there_is_counted_as_missing_also_where_a_default_stands_in() -> None:
-    page = read([{"name": "a", "css": "h2"}, {"name": "b", "css": "h3"}, {"name": "c", "css": "h4", "default": 0}])
+    page = read(
+        [{"name": "a", "css": "h2", "all": False}, {"name": "b", "css": "h3"}, {"name": "c", "css": "h4", "default": 0}]
+    )
     assert page.data["fields"] == {"a": "Tee", "b": None, "c": 0}
     assert page.lacking == {"b": {"missing": 1}, "c": {"missing": 1}}
     assert "problems" not in page.data

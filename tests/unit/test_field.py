@@ -42,8 +42,8 @@ def test_names_and_specifications_may_stand_together() -> None:
 def test_fields_may_be_given_by_their_names() -> None:
     assert [f.to_json() for f in fields_of({"a": None, "b": "i@title", "c": {"xpath": "//c"}})] == [
         {"name": "a"},
-        {"name": "b", "css": "i", "attr": "title", "all": False},
-        {"name": "c", "xpath": "//c", "all": False},
+        {"name": "b", "css": "i", "attr": "title"},
+        {"name": "c", "xpath": "//c"},
     ]
 
 

@@ -8,7 +8,20 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from tarantella import __version__
-from tarantella.api import docs, health, jobs, metrics, openapi, problems, runs, scraping, sites, streams, system
+from tarantella.api import (
+    docs,
+    fields,
+    health,
+    jobs,
+    metrics,
+    openapi,
+    problems,
+    runs,
+    scraping,
+    sites,
+    streams,
+    system,
+)
 from tarantella.api.access import Access
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
@@ -28,6 +41,7 @@ ROUTERS = (
     scraping.router,
     streams.router,
     runs.router,
+    fields.router,
     jobs.router,
     sites.router,
     health.router,

@@ -23,6 +23,7 @@ from tarantella.domain.errors import (
     TarantellaError,
 )
 from tarantella.domain.url import redact
+from tarantella.services.preview import PreviewFailed
 
 MEDIA_TYPE = "application/problem+json"
 URN = "urn:tarantella:problem:"
@@ -34,6 +35,7 @@ TITLES: Mapping[str, str] = {
     "invalid_cursor": "The cursor is not one of ours",
     "idempotency_key_reused": "The Idempotency-Key belongs to another request",
     "not_there_yet": "Tarantella can't do this yet",
+    "preview_failed": "The page could not be read",
     "target_denied": "The address is in a network that is not allowed",
     "broken_json": "The body is not JSON",
     "unauthorized": "A token is needed",
@@ -54,6 +56,7 @@ TITLES: Mapping[str, str] = {
 }
 _STATUS: Sequence[tuple[type[TarantellaError], int]] = (
     (InvalidInput, 422),
+    (PreviewFailed, 422),
     (NotFound, 404),
     (Conflict, 409),
     (Overloaded, 503),

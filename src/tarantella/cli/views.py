@@ -39,16 +39,7 @@ def run_json(run: Run) -> dict[str, Any]:
             for note in run.traps
             if note.stopped
         ],
-        "coverage": {
-            each.name: {
-                "share": round(each.share, 4),
-                "records": each.found,
-                "missing": each.missing,
-                "unfit": each.unfit,
-                "required": each.required,
-            }
-            for each in run.coverage
-        },
+        "coverage": {each.name: each.to_json() for each in run.coverage},
         "failure_code": run.failure_code,
         "error_message": redact(run.error_message) if run.error_message else None,
         "created_at": words.iso(run.created_at),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
 from tarantella.domain.event import COVERAGE_FELL, REQUIRED_MISSING, Event, Level
 from tarantella.domain.field import Field
@@ -34,6 +35,15 @@ class Coverage:
     @property
     def share(self) -> float:
         return self.found / self.records if self.records else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "share": round(self.share, 4),
+            "records": self.found,
+            "missing": self.missing,
+            "unfit": self.unfit,
+            "required": self.required,
+        }
 
 
 @dataclass(frozen=True, slots=True)

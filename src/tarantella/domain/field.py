@@ -34,7 +34,7 @@ class Field:
     xpath: str | None = None
     jmespath: str | None = None
     regex: str | None = None
-    all: bool | None = None  # None: a value, or a list where there are several
+    all: bool | None = None  # None: a value, or a list where there are several; False: the first
     type: str | None = None
     required: bool = False
     default: Any = None
@@ -137,8 +137,9 @@ def field_of(value: Any, where: str = "field", depth: int = 1) -> Field:
     field = Field(
         name=_name(value.get("name"), where),
         **texts,
-        all=_flag(value, "all", where),
-        required=_flag(value, "required", where),
+        # One that has a type is one value, unless more are asked for: columns of a type need that.
+        all=_flag(value, "all", where, usual=False if value.get("type") is not None else None),
+        required=bool(_flag(value, "required", where)),
         default=value.get("default"),
         fields=_nested(value.get("fields"), where, depth),
     )
@@ -224,13 +225,13 @@ def _text(value: Any, where: str) -> str:
     return value.strip()
 
 
-def _flag(value: Mapping[str, Any], key: str, where: str) -> bool:
+def _flag(value: Mapping[str, Any], key: str, where: str, usual: bool | None = None) -> bool | None:
     flag = value.get(key)
     if flag is not None and not isinstance(flag, bool):
         raise InvalidInput(
             f"{where}.{key} is {str(flag)[:100]!r}.", remedy="Choose true or false.", field=f"{where}.{key}"
         )
-    return bool(flag)
+    return usual if flag is None else flag
 
 
 def _nested(value: Any, where: str, depth: int) -> tuple[Field, ...]:

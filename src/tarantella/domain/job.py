@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from enum import StrEnum
 
 from tarantella.domain.errors import InvalidInput, NotThereYet
 from tarantella.domain.failure import Failure
-from tarantella.domain.spec import Field
+from tarantella.domain.field import Field
 
 ON_DEMAND = "on_demand"
 MOST_FIELDS = 200
@@ -29,16 +29,7 @@ class JobStatus(StrEnum):
     DELETING = "deleting"  # gone for everybody; its runs are being removed
 
 
-@dataclass(frozen=True, slots=True)
-class JobField:
-    """A value wanted from each page: by its name alone, or found by a selector."""
-
-    name: str
-    css: str | None = None
-    attr: str | None = None
-
-
-def checked_fields(fields: Sequence[JobField]) -> tuple[JobField, ...]:
+def checked_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
     """The fields with their names trimmed; refused where one is blank or there twice."""
     if not 1 <= len(fields) <= MOST_FIELDS:
         raise InvalidInput(
@@ -47,7 +38,7 @@ def checked_fields(fields: Sequence[JobField]) -> tuple[JobField, ...]:
             limit=MOST_FIELDS,
             remedy=f"Name at least one and at most {MOST_FIELDS}.",
         )
-    trimmed = tuple(JobField(field.name.strip(), field.css, field.attr) for field in fields)
+    trimmed = tuple(replace(field, name=field.name.strip()) for field in fields)
     seen: set[str] = set()
     for field in trimmed:
         if not field.name:
@@ -65,11 +56,6 @@ def checked_fields(fields: Sequence[JobField]) -> tuple[JobField, ...]:
             )
         seen.add(field.name)
     return trimmed
-
-
-def selected(fields: Sequence[JobField]) -> tuple[Field, ...]:
-    """Those of the fields that are found by a selector."""
-    return tuple(Field(field.name, field.css, field.attr) for field in fields if field.css is not None)
 
 
 def checked_frequency(frequency: str) -> str:

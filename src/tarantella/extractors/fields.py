@@ -64,7 +64,13 @@ def validate(fields: Sequence[Field]) -> None:
 
 def takes_time(fields: Sequence[Field]) -> bool:
     """Whether looking for these could take long enough to keep others waiting."""
-    return any(selectors.takes_time(wanted) or wanted.is_plain for wanted in fields)
+    return any(selectors.takes_time(wanted) or (wanted.is_plain and not _is_quick(wanted.name)) for wanted in fields)
+
+
+def _is_quick(name: str) -> bool:
+    from tarantella.extractors.names import is_quick
+
+    return is_quick(name)
 
 
 def find_fields(subject: Subject, fields: Sequence[Field], root: Root = None) -> Findings:
@@ -170,8 +176,9 @@ def select(document: Document, wanted: Field, base_url: Callable[[], str]) -> An
     found = document.select(wanted.css)
     if not found:
         return None
-    if len(found) == 1 and wanted.attr is None and wanted.all is None:
-        text = text_of(found[0])
+    if wanted.attr is None and (wanted.all is False or (len(found) == 1 and wanted.all is None)):
+        first = found[0]
+        text = " ".join(first.text.split()) if first.find() is None else text_of(first)
         if len(text) <= MAX_CHARACTERS and "\0" not in text:
             return text
     if wanted.all is False:

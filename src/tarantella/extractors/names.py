@@ -297,11 +297,24 @@ ALIASES: Mapping[str, str] = {
 }  # fmt: skip
 
 
+def _key(name: str) -> str:
+    key = re.sub(r"(?<=[a-z])(?=[A-Z])|[^a-zA-Z0-9]+", "_", name.strip()).strip("_").lower()
+    return ALIASES.get(key, key)
+
+
 def rule_of(name: str) -> Rule:
     """What a name means; one that nobody foresaw is looked for under itself."""
-    key = re.sub(r"(?<=[a-z])(?=[A-Z])|[^a-zA-Z0-9]+", "_", name.strip()).strip("_").lower()
-    key = ALIASES.get(key, key)
+    key = _key(name)
     return RULES[key] if key in RULES else _generic(key, name)
+
+
+# Found without looking at a page bit by bit.
+_QUICK = frozenset({"title", "name", "description", "language", "url", "site"})
+
+
+def is_quick(name: str) -> bool:
+    """Whether a name is found so quickly that nobody has to wait for it."""
+    return _key(name) in _QUICK
 
 
 def _generic(key: str, name: str) -> Rule:

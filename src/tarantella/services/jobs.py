@@ -9,15 +9,15 @@ from typing import Any
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.event import FIELDS_MISSING, STRATEGY_MISSING, Event, Level
-from tarantella.domain.job import JobField, Wish, checked_fields, checked_frequency, known_strategy, selected
+from tarantella.domain.event import STRATEGY_MISSING, Event, Level
+from tarantella.domain.field import Field, place_of
+from tarantella.domain.job import Wish, checked_fields, checked_frequency, known_strategy
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import Url, fingerprint
-from tarantella.exporters.columns import BASIC, DATA
 from tarantella.extractors.page import Wants
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.proxy import parse_proxy
@@ -43,8 +43,6 @@ __all__ = [
     "shown_fields",
 ]
 
-# What every record has, whatever was asked for.
-BASIC_NAMES = frozenset({*BASIC, DATA})
 USED_INSTEAD = "http"
 
 
@@ -53,7 +51,7 @@ class JobDraft:
     """A job as somebody described it."""
 
     target_url: str
-    fields: Sequence[JobField]
+    fields: Sequence[Field]
     requires_auth: bool = False
     frequency: str = "on_demand"
     strategy: Wish = Wish.AUTO
@@ -155,7 +153,7 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         snapshot=snapshot_of(job),
         requested_strategy=job.strategy,
         resolved_strategy=probed.strategy,
-        said=[*_strategy_missing(probed), *_fields_missing(job)],
+        said=_strategy_missing(probed),
     )
 
 
@@ -166,17 +164,12 @@ def snapshot_of(job: Job) -> dict[str, Any]:
         "version": job.version,
         "name": job.name,
         "target_url": job.target_url,
-        "fields": [field.name if field.css is None else _selector(field) for field in job.fields],
+        "fields": [field.name if field == Field(field.name) else field.to_json() for field in job.fields],
         "requires_auth": job.requires_auth,
         "frequency": job.frequency,
         "strategy": job.strategy,
         **job.options,
     }
-
-
-def _selector(field: JobField) -> dict[str, str]:
-    told = {"name": field.name, "css": field.css, "attr": field.attr}
-    return {name: value for name, value in told.items() if value is not None}
 
 
 def _strategy_missing(probed: Probed) -> list[Event]:
@@ -191,20 +184,15 @@ def _strategy_missing(probed: Probed) -> list[Event]:
     return [Event(STRATEGY_MISSING, Level.WARN, meta)]
 
 
-def _fields_missing(job: Job) -> list[Event]:
-    unknown = [field.name for field in job.fields if field.css is None and field.name not in BASIC_NAMES]
-    if not unknown:
-        return []
-    remedy = "they are null; give a field a selector to have it found: {name, css}"
-    return [Event(FIELDS_MISSING, Level.WARN, {"fields": unknown, "remedy": remedy})]
-
-
 def _spec(app: App, job: Job, url: Url) -> Spec:
     options = job.options
     backoff = options.get("backoff")
     return spec_of(
         app.settings,
-        fields=selected(job.fields),
+        fields=job.fields,
+        item=place_of(options["item"], "item") if "item" in options else None,
+        pagination=place_of(options["pagination"], "pagination", attr="href") if "pagination" in options else None,
+        keep_bodies=options.get("keep_bodies"),
         depth=options.get("max_depth"),
         max_pages=options.get("max_pages"),
         concurrency=options.get("concurrency"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tarantella.domain.errors import TarantellaError
+from tarantella.domain.errors import Overloaded, TarantellaError
 from tarantella.domain.field import Field, FieldSet
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import Url, redact, start_url
@@ -20,6 +22,7 @@ from tarantella.extractors.subject import Subject
 from tarantella.extractors.suggest import Suggestion, suggest
 from tarantella.fetchers import default_user_agent
 from tarantella.fetchers.contract import FetchError, Options, Request
+from tarantella.fetchers.robots import RobotsUnreachable
 from tarantella.services.app import App
 from tarantella.services.runs import field_origins
 
@@ -41,12 +44,13 @@ USUAL = (
     *("availability", "rating", "review_count", "sku", "brand", "site"),
 )
 MOST_SUGGESTED = 3
+MOST_AT_ONCE = 4
 MOST_VALUE = 300
 LEAST_CONFIDENCE = 0.3
 
 
 class PreviewFailed(TarantellaError):
-    """The page could not be had."""
+    """The page could not be had, which is nobody's fault here."""
 
     code = "preview_failed"
 
@@ -92,11 +96,12 @@ async def preview(
     if not wanted.fields:
         spec = replace(spec, fields=tuple(map(Field, USUAL)), item=None)
     wants = Wants.of(spec)
-    tools = app.make_tools()
-    try:
-        visit = await _visit(tools, url, spec, wants)
-    finally:
-        await tools.close()
+    with _room():
+        tools = app.make_tools()
+        try:
+            visit = await _visit(tools, url, spec, wants)
+        finally:
+            await tools.close()
     assert visit.extracted is not None and visit.body is not None
     extracted = visit.extracted
     items = extracted.items
@@ -118,6 +123,22 @@ async def preview(
         items=len(items) if items is not None else None,
         following=tuple(map(redact, extracted.following)),
     )
+
+
+_looking = 0
+
+
+@contextmanager
+def _room() -> Iterator[None]:
+    """Each look may start a process: a few at a time are enough for people."""
+    global _looking
+    if _looking >= MOST_AT_ONCE:
+        raise Overloaded(f"{MOST_AT_ONCE} previews are being made.", remedy="Try again in a second.")
+    _looking += 1
+    try:
+        yield
+    finally:
+        _looking -= 1
 
 
 def _usual_spec(app: App) -> Spec:
@@ -169,7 +190,7 @@ async def _visit(tools: Tools, url: Url, spec: Spec, wants: Wants) -> Visit:
 async def _ask_robots(tools: Tools, url: Url, options: Options) -> None:
     try:
         rules = tools.robots.known(url) or await tools.robots.rules(url, options)
-    except FetchError as error:
+    except (FetchError, RobotsUnreachable) as error:
         raise PreviewFailed(
             f"{redact(url.href)} can't be read: {error.failure.value}, {redact(error.message)}.",
             remedy="Check the address, or what the site needs: --header, --proxy, --allow-network.",

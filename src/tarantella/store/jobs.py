@@ -9,7 +9,8 @@ from typing import Any, Self
 import orjson
 
 from tarantella.domain.errors import Conflict, NotFound
-from tarantella.domain.job import JobField, JobStatus, Wish
+from tarantella.domain.field import Field
+from tarantella.domain.job import JobStatus, Wish
 from tarantella.store.connection import Row
 from tarantella.store.runs import DELETING
 from tarantella.store.tx import Tx, pack
@@ -23,7 +24,7 @@ class Job:
 
     id: str
     target_url: str
-    fields: tuple[JobField, ...]
+    fields: tuple[Field, ...]
     requires_auth: bool
     frequency: str
     strategy: Wish
@@ -42,7 +43,7 @@ class Job:
         return cls(
             id=row.id,
             target_url=row.target_url,
-            fields=tuple(JobField(**field) for field in orjson.loads(row.fields)),
+            fields=tuple(Field.from_json(field) for field in orjson.loads(row.fields)),
             requires_auth=bool(row.requires_auth),
             frequency=row.frequency,
             strategy=Wish(row.strategy),
@@ -64,7 +65,7 @@ def _row(job: Job) -> dict[str, Any]:
         "version": job.version,
         "name": job.name,
         "target_url": job.target_url,
-        "fields": orjson.dumps(job.fields).decode(),
+        "fields": orjson.dumps([field.to_json() for field in job.fields]).decode(),
         "requires_auth": int(job.requires_auth),
         "frequency": job.frequency,
         "strategy": job.strategy,

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 
 from tarantella.domain import coverage
-from tarantella.domain.coverage import Lacking
+from tarantella.domain.coverage import Coverage, Lacking
 from tarantella.domain.event import (
     MAX_PAGES_REACHED,
     RUN_CANCELLED,
@@ -193,13 +193,37 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
     values["stats"] = orjson.dumps(first).decode()
     wanted = [Field.from_json(each) for each in orjson.loads(run.spec)["fields"]]
     lacking = orjson.loads(values.get("lacking", run.lacking))
-    missing = coverage.required_missing(coverage.coverage_of(wanted, values["records"], lacking))
-    if missing is not None:
-        history.append(missing)
+    history += _coverage_events(tx, run, coverage.coverage_of(wanted, values["records"], lacking))
     history.append(_ending(status, counts, first, now - (run.started_at or run.created_at)))
     tx.execute("DELETE FROM stands WHERE run_id = :run", run=run.id)
     tx.execute("DELETE FROM run_workers WHERE run_id = :run", run=run.id)
     return status
+
+
+EARLIER_RUNS = 5
+
+
+def _coverage_events(tx: Tx, run: Row, found: list[Coverage]) -> list[Event]:
+    """What there is to say of the fields: those that must be there and are not, and those that fewer records have than used to."""
+    missing = coverage.required_missing(found)
+    said = [missing] if missing is not None else []
+    if not found or run.job_id is None:
+        return said
+    rows = tx.all(
+        "SELECT spec, records, lacking FROM runs WHERE job_id IS NOT NULL AND job_id = :job AND id <> :run "
+        "AND status IN ('completed', 'partial') ORDER BY created_at DESC, id DESC LIMIT :limit",
+        job=run.job_id,
+        run=run.id,
+        limit=EARLIER_RUNS,
+    )
+    earlier = [
+        coverage.coverage_of(
+            [Field.from_json(each) for each in orjson.loads(row.spec)["fields"]], row.records, orjson.loads(row.lacking)
+        )
+        for row in rows
+    ]
+    fallen = coverage.falls(found, earlier)
+    return [*said, coverage.fell(fallen)] if fallen else said
 
 
 def _ending(status: RunStatus, counts: Counts, first: Mapping[str, Any], seconds: float) -> Event:

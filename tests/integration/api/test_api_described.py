@@ -93,7 +93,11 @@ def test_every_body_has_an_example_that_is_accepted(client: Talker) -> None:
         target = re.sub(r"{\w+}", "a.example" if "sites" in path else "x", path)
         for example in view["examples"]:
             answer = client.http.request(method, target, json=example)
-            assert answer.status_code in (200, 201, 404), (name, answer.text)
+            # A preview of an example is understood; there is only nobody at that address.
+            assert answer.status_code in (200, 201, 404) or answer.json()["code"] == "preview_failed", (
+                name,
+                answer.text,
+            )
 
 
 def test_every_schema_is_described_and_every_reference_leads_somewhere(client: Talker) -> None:

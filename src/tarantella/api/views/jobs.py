@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, StringConstraints, Tag
+from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag
 
 from tarantella.api.views.common import (
     EXAMPLE_ID,
@@ -19,12 +19,12 @@ from tarantella.api.views.common import (
     moment,
     shown_job,
 )
-from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, JobField, Wish
+from tarantella.domain.field import MAX_SELECTOR, field_of
+from tarantella.domain.field import Field as SpecField
+from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
 from tarantella.services.jobs import JobDraft, snapshot_of
 from tarantella.store.jobs import Job
 
-_NOT_YET = ("xpath", "jmespath", "regex", "type", "all", "required")
-_LONGEST_SELECTOR = 2_000
 _SECRET = ("headers", "proxy")
 _OWN = ("target_url", "requires_auth", "frequency", "strategy", "name")
 _LONGEST_KEPT = 100 * 366 * 86_400.0
@@ -33,33 +33,46 @@ Address = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ADDR
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 
 
-class FieldView(BaseModel):
-    """A value wanted from each page, and where it stands."""
+Selector = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SELECTOR)]
 
-    model_config = ConfigDict(
-        extra="allow",
-        json_schema_extra={"additionalProperties": False, "examples": [{"name": "price", "css": ".price"}]},
-    )
 
-    name: Name = Field(examples=["price"])
-    css: Annotated[str, StringConstraints(min_length=1, max_length=_LONGEST_SELECTOR)] = Field(
-        description="A CSS selector: the text of what it finds.", examples=[".price"]
-    )
+class PlaceView(Said):
+    """Where something stands on a page."""
+
+    css: Selector | None = Field(None, description="A CSS selector.", examples=[".price"])
+    xpath: Selector | None = Field(None, description="An XPath expression instead.")
+    jmespath: Selector | None = Field(None, description="Reads what was chosen, or the page, as JSON.")
     attr: str | None = Field(
         None,
         pattern=r"^[A-Za-z_][A-Za-z0-9_:.-]*$",
         max_length=100,
-        description="An attribute of what was found instead of its text.",
+        description="An attribute of what `css` finds instead of its text.",
         examples=["href"],
     )
 
 
-def _known(field: FieldView) -> FieldView:
-    for name in field.model_extra or ():
-        if name in _NOT_YET:
-            raise ValueError(f"{name} is not there yet: fields are found by css, with attr for an attribute")
-        raise ValueError(f"there is no {name[:40]!r} in a field")
-    return field
+class FieldView(PlaceView):
+    """A value wanted from each page, and where it stands. Without any selector it is found by its name."""
+
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"name": "price", "css": ".price", "type": "price", "required": True}]}
+    )
+
+    name: Name = Field(examples=["price"])
+    regex: Selector | None = Field(None, description="Takes a part of the text: the first group, if there is one.")
+    all: Flag | None = Field(
+        None,
+        description="True: always a list; false: the first. Not said: the first of a `type`, else one value or a list of several.",
+    )
+    type: Literal["string", "integer", "number", "boolean", "date", "url", "price", "currency"] | None = Field(
+        None, description="Read as the language of the page writes it. What does not fit is told in `problems`."
+    )
+    required: Flag = Field(False, description="Whether records without it are counted and told.")
+    default: Any = Field(None, description="What stands in a record where nothing was found.")
+    locale: str | None = Field(None, max_length=35, description="How numbers and dates are written, like de or en-GB.")
+    fields: list[FieldView] | None = Field(
+        None, min_length=1, max_length=MOST_FIELDS, description="Makes each element an object of these."
+    )
 
 
 def _is_name(value: Any) -> str:
@@ -67,7 +80,11 @@ def _is_name(value: Any) -> str:
 
 
 Wanted = Annotated[
-    Annotated[Name, Tag("name")] | Annotated[FieldView, AfterValidator(_known), Tag("selector")],
+    Annotated[Name, Tag("name")] | Annotated[FieldView, Tag("selector")],
+    Discriminator(_is_name),
+]
+Place = Annotated[
+    Annotated[Selector, Tag("name")] | Annotated[PlaceView, Tag("selector")],
     Discriminator(_is_name),
 ]
 
@@ -108,7 +125,14 @@ class JobOptions(Said):
     user_agent: str | None = Field(
         None, min_length=1, max_length=500, pattern=r"^[ -~]+$", description="How to introduce ourselves."
     )
-    text: Literal["fast", "none"] | None = Field(None, description="How the text of a page is found, if at all.")
+    text: Literal["fast", "article", "none"] | None = Field(
+        None, description="How the text of a page is found, if at all: quickly, or with care as that of an article."
+    )
+    item: Place | None = Field(None, description="On list pages: what each record is made of.", examples=[".product"])
+    pagination: Place | None = Field(None, description="On list pages: the link to the next one.", examples=["a.next"])
+    keep_bodies: Flag | None = Field(
+        None, description="Whether pages are kept, to look for other fields in them later."
+    )
     partial_results_ok: Flag | None = Field(
         None, description="Whether a run with failed pages is `partial`, or has failed."
     )
@@ -116,7 +140,7 @@ class JobOptions(Said):
 
     def options(self) -> dict[str, Any]:
         """What was said of how to crawl."""
-        said = self.model_dump(mode="json", exclude_unset=True, include=set(JobOptions.model_fields))
+        said = self.model_dump(mode="json", exclude_unset=True, exclude_none=True, include=set(JobOptions.model_fields))
         return {name: value for name, value in said.items() if value is not None}
 
 
@@ -174,7 +198,7 @@ class JobCreate(JobOptions, _Secret):
     def draft(self) -> JobDraft:
         return JobDraft(
             target_url=self.target_url,
-            fields=_fields(self.fields),
+            fields=wanted_fields(self.fields),
             requires_auth=self.requires_auth,
             frequency=self.frequency,
             strategy=self.strategy,
@@ -207,7 +231,7 @@ class JobPatch(JobOptions, _Secret):
             if name in said and ((value := getattr(self, name)) is not None or name == "name")
         }
         if self.fields is not None:
-            changes["fields"] = _fields(self.fields)
+            changes["fields"] = wanted_fields(self.fields)
         if "keep_runs_hours" in said:
             changes["keep_seconds"] = self.keep_runs_hours * 3_600 if self.keep_runs_hours is not None else None
         if said & set(_SECRET):
@@ -217,9 +241,11 @@ class JobPatch(JobOptions, _Secret):
         return changes
 
 
-def _fields(wanted: list[str | FieldView]) -> tuple[JobField, ...]:
+def wanted_fields(wanted: list[str | FieldView]) -> tuple[SpecField, ...]:
+    """The fields that are meant; raises InvalidInput for those that contradict themselves."""
     return tuple(
-        JobField(field) if isinstance(field, str) else JobField(field.name, field.css, field.attr) for field in wanted
+        field_of(field if isinstance(field, str) else field.model_dump(exclude_unset=True, exclude_none=True), "fields")
+        for field in wanted
     )
 
 
@@ -230,7 +256,7 @@ class JobView(Told):
 
     id: str = Field(examples=[EXAMPLE_ID])
     target_url: str = Field(examples=["https://example.com/"])
-    fields: list[str | dict[str, str]] = Field(examples=[["title"]])
+    fields: list[str | dict[str, Any]] = Field(examples=[["title"]])
     requires_auth: bool
     frequency: str = Field(examples=["on_demand"])
     strategy: Wish

@@ -117,6 +117,9 @@ class RunView(Told):
     records: int
     requests: int
     bytes: int
+    coverage: dict[str, dict[str, Any]] = Field(
+        default_factory=dict, description="The share of its records that have each field, and how many lack it."
+    )
     job: dict[str, Any] | None = Field(description="The job as it was when the run was made.")
 
     @classmethod
@@ -146,6 +149,7 @@ class RunView(Told):
             records=run.records,
             requests=run.requests,
             bytes=run.bytes,
+            coverage={each.name: each.to_json() for each in run.coverage},
             job=shown_job(run.snapshot) if run.snapshot is not None else None,
         )
 
@@ -261,6 +265,9 @@ class Explanation(Told):
     page: PageView
     found_on: str | None = Field(description="The address of the page that linked to it.")
     attempts: list[AttemptView]
+    fields: list[dict[str, Any]] = Field(
+        description="Each field of its records: its value, where that came from, and what was wrong with it."
+    )
 
     @classmethod
     def of(cls, told: Mapping[str, Any]) -> Self:
@@ -269,6 +276,7 @@ class Explanation(Told):
             page=PageView.of(told["page"]),
             found_on=redact(parent["url"]) if parent else None,
             attempts=[AttemptView.of(attempt) for attempt in told["attempts"]],
+            fields=told["fields"],
         )
 
 
