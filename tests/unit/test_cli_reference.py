@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 from typer.main import get_command
 
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options
-from tarantella.cli.reference import CLI_FILE, SETTINGS_FILE, cli_reference, commands, settings_reference
+from tarantella.cli.reference import (
+    CLI_FILE,
+    SCHEMA_FILE,
+    SETTINGS_FILE,
+    cli_reference,
+    commands,
+    schema_reference,
+    settings_reference,
+)
+from tarantella.domain.field import Field
+from tarantella.services.fields_schema import schema
 from tarantella.settings import ABOUT
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -21,6 +32,12 @@ def test_the_documented_command_line_is_the_real_one() -> None:
 
 def test_the_documented_settings_are_the_real_ones() -> None:
     assert (DOCS / SETTINGS_FILE).read_text(encoding="utf-8") == settings_reference(), REMEDY
+
+
+def test_the_schema_of_fields_files_is_that_of_the_code() -> None:
+    assert (DOCS / SCHEMA_FILE).read_text(encoding="utf-8") == schema_reference(), REMEDY
+    said = schema()["$defs"]["field"]["oneOf"][1]["properties"]
+    assert set(said) == {field.name for field in dataclasses.fields(Field)}
 
 
 def test_every_option_and_every_setting_is_documented() -> None:

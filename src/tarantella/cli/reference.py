@@ -1,7 +1,8 @@
-"""Writes docs/cli.md and docs/settings.md from the code: `python -m tarantella.cli.reference`."""
+"""Writes docs/cli.md, docs/settings.md and docs/fields.schema.json from the code: `python -m tarantella.cli.reference`."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterator
 from inspect import cleandoc
@@ -16,14 +17,15 @@ from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import arguments, default_of, options, spelling
 
 WRITTEN_BY = "<!-- Written by `python -m tarantella.cli.reference`; a test fails when it differs from the code. -->"
-CLI_FILE, SETTINGS_FILE = "cli.md", "settings.md"
+CLI_FILE, SETTINGS_FILE, SCHEMA_FILE = "cli.md", "settings.md", "fields.schema.json"
 
 
 def main(folder: Path) -> None:
-    """Write both files into this folder."""
+    """Write the files into this folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / CLI_FILE).write_text(cli_reference(), encoding="utf-8")
     (folder / SETTINGS_FILE).write_text(settings_reference(), encoding="utf-8")
+    (folder / SCHEMA_FILE).write_text(schema_reference(), encoding="utf-8")
 
 
 def cli_reference() -> str:
@@ -115,6 +117,13 @@ def settings_reference() -> str:
         told = "none" if about.default in (None, ()) else f"`{about.default}`"
         lines.append(f"| `{name}` | {variables} | {told} | {_cell(about.description)} |")
     return "\n".join(lines) + "\n"
+
+
+def schema_reference() -> str:
+    """What a fields file may say, as JSON Schema."""
+    from tarantella.services.fields_schema import schema
+
+    return json.dumps(schema(), indent=2) + "\n"
 
 
 def _cell(text: str) -> str:
