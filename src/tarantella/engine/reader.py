@@ -22,7 +22,6 @@ MOST_CHILDREN = max(1, min(4, os.cpu_count() or 1))
 SECONDS = 15.0  # for one page
 START_SECONDS = 60.0
 READY = b"ready\n"
-TOO_LONG = f"reading it took longer than {SECONDS:.0f} s"
 CRASHED = "reading it went wrong"
 _SIZES = struct.Struct("!II")
 
@@ -61,7 +60,8 @@ class Readers:
                 answer = await asyncio.wait_for(_ask(child, question, body), self._seconds)
             except TimeoutError:
                 await self._end(child)
-                return _without(wants, body, content_type, page_url, TOO_LONG)
+                problem = f"reading it took longer than {self._seconds:g} s"
+                return _without(wants, body, content_type, page_url, problem)
             except (OSError, asyncio.IncompleteReadError):
                 await self._end(child)
                 return _without(wants, body, content_type, page_url, CRASHED)
