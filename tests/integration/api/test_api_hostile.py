@@ -150,7 +150,7 @@ def test_a_parameter_that_nobody_reads_is_refused_not_ignored(client: Talker, pa
 @pytest.mark.parametrize(
     "fields",
     [
-        "title", {"name": "x"}, [1], [None], [["title"]], [{}], [{"name": "x"}], [{"css": "p"}], [{"name": 1, "css": "p"}],
+        "title", {"name": "x"}, [1], [None], [["title"]], [{}], [{"name": " "}], [{"css": "p"}], [{"name": 1, "css": "p"}],
         [{"name": "x", "css": ""}], [{"name": "x", "css": "p" * 3_000}], [{"name": "x", "css": "p", "attr": "a b"}],
         ["x" * 201], ["a", "b"] * 101, [{"name": "x", "css": "p", "colour": 1}],
     ],
