@@ -46,6 +46,8 @@ EQUIVALENTS = {
     "POST /jobs/runs/{run_id}/resume": "runs resume",
     "POST /jobs/runs/{run_id}/cancel": "runs cancel",
     "POST /jobs/runs/{run_id}/retry-failed": "runs retry-failed",
+    "POST /jobs/preview": "preview",
+    "POST /jobs/runs/{run_id}/re-extract": "re-extract",
     "GET /sites": "sites list",
     "GET /sites/{host}": "sites show",
     "PATCH /sites/{host}": "sites set",
@@ -90,6 +92,17 @@ def test_every_endpoint_has_a_command(server: ServerProcess) -> None:
     for words in set(EQUIVALENTS.values()):
         done = Shell(server.data_dir.parent).run(*words.split(), "--help")
         assert (done.code, "--server" in done.out) == (0, True), words
+
+
+def test_a_page_is_looked_at_and_a_run_looked_at_again_from_elsewhere(at: At, site: SiteProcess) -> None:
+    seen = at.ask("preview", site.url_for("/ok"), "--field", "heading=h1", "--find", "ok").json
+    assert [each["name"] for each in seen["fields"]] == ["heading"]
+    job = at.ask("jobs", "create", site.url_for("/ok"), "--field", "title", "--set", "keep_bodies=true").json["id"]
+    run = at.ask("jobs", "run", job).json["id"]
+    at.ask("runs", "events", run, "--follow")
+    new = at.ask("re-extract", run, "--field", "heading=h1").json
+    assert (new["status"], new["records"]) == ("completed", 1)
+    assert new["id"] != run
 
 
 def test_a_task_is_submitted_watched_and_collected_from_elsewhere(at: At, site: SiteProcess) -> None:

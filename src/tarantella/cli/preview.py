@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
 
 if TYPE_CHECKING:
-    from tarantella.extractors.suggest import Suggestion
-    from tarantella.services.preview import Preview
+    from tarantella.domain.field import FieldSet
 
 EXAMPLES = """
 Examples:
@@ -46,6 +45,7 @@ def preview(
     ] = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -55,12 +55,16 @@ def preview(
     """
     from tarantella.cli import inputs
     from tarantella.cli.opening import opened, run_async
+    from tarantella.cli.remote_runs import server_of
     from tarantella.domain.field import Field, FieldSet
     from tarantella.domain.spec import Spec
     from tarantella.services.preview import preview as look
 
     wanted = inputs.field_set_of_file(fields_file)
     wanted = FieldSet((*wanted.fields, *map(Field.parse, field or ())), wanted.item, wanted.pagination)
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        _refuse_at_a_server(ignore_robots=ignore_robots, header=header, proxy=proxy, allow_network=allow_network)
+        return _preview_at(server, url, wanted, find, as_json=as_json, verbose=verbose)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
         settings = tarantella.app.settings
         spec = Spec(
@@ -76,33 +80,60 @@ def preview(
         if as_json:
             tarantella.terminal.show_json(seen.to_json())
         else:
-            for line in preview_lines(seen, find):
+            for line in preview_lines(seen.to_json(), find):
                 tarantella.terminal.show(line)
     return 0
 
 
-def preview_lines(seen: Preview, example: str | None) -> Iterator[str]:
+def _refuse_at_a_server(**options: object) -> None:
+    from tarantella.domain.errors import InvalidInput
+
+    for name, value in options.items():
+        if value:
+            option = name.replace("_", "-")
+            raise InvalidInput(
+                f"--{option} means nothing here: it is the server that fetches.",
+                field=option,
+                remedy="Leave it out, or look without the server.",
+            )
+
+
+def _preview_at(server: str, url: str, wanted: FieldSet, find: str | None, *, as_json: bool, verbose: int) -> int:
+    from tarantella.cli.connection import connected
+
+    body = {"url": url, **wanted.to_json(), **({"find": find} if find is not None else {})}
+    with connected(None, None, server, verbose=verbose) as connection:
+        seen = connection.ask("POST", "/jobs/preview", body)
+        if as_json:
+            connection.terminal.show_json(seen)
+        else:
+            for line in preview_lines(seen, find):
+                connection.terminal.show(line)
+    return 0
+
+
+def preview_lines(seen: dict[str, Any], example: str | None) -> Iterator[str]:
     """The page in words: its fields, and what would find them."""
     from tarantella.cli import words
 
-    yield f"{words.clean(seen.url)}: {seen.status}, {words.clean(seen.content_type)}"
-    if seen.items is not None:
-        yield f"  {words.count(seen.items, 'item')}, of which these are the first:"
-    for each in seen.fields:
+    yield f"{words.clean(seen['url'])}: {seen['status']}, {words.clean(seen['content_type'])}"
+    if seen["items"] is not None:
+        yield f"  {words.count(seen['items'], 'item')}, of which these are the first:"
+    for each in seen["fields"]:
         yield f"  {_field(each)}"
-        for way in seen.suggestions.get(each["name"], ()):
+        for way in seen["suggestions"].get(each["name"], ()):
             yield f"      {_way(way)}"
-    if not seen.fields:
+    if not seen["fields"]:
         yield "  No field was found."
-    for address in seen.following[:5]:
+    for address in seen["pagination"][:5]:
         yield f"  next page: {words.clean(address)}"
     if example is not None:
         yield (
             f"Selectors for {words.clean(example)!r}:"
-            if seen.found
+            if seen["found"]
             else f"{words.clean(example)!r} is not on the page."
         )
-        yield from (f"  {_way(way)}" for way in seen.found)
+        yield from (f"  {_way(way)}" for way in seen["found"])
 
 
 def _field(each: dict[str, Any]) -> str:
@@ -118,11 +149,11 @@ def _field(each: dict[str, Any]) -> str:
     return f"{item}{each['name']}  {words.shortened(words.clean(str(each['value'])), MOST_SHOWN)}{source}"
 
 
-def _way(way: Suggestion) -> str:
+def _way(way: dict[str, Any]) -> str:
     from tarantella.cli import words
 
-    kind = "css" if "css" in way.selector else "jmespath"
-    attr = f" @{way.selector['attr']}" if "attr" in way.selector else ""
-    many = f", {words.count(way.matches)} matches" if way.matches > 1 else ""
-    value = words.shortened(words.clean(way.value), 60)
-    return f"{way.confidence:>4.0%}  {kind} {words.clean(way.selector[kind])}{attr}{many}: {value}"
+    kind = "css" if way.get("css") else "jmespath"
+    attr = f" @{way['attr']}" if way.get("attr") else ""
+    many = f", {words.count(way['matches'])} matches" if way["matches"] > 1 else ""
+    value = words.shortened(words.clean(way["value"]), 60)
+    return f"{way['confidence']:>4.0%}  {kind} {words.clean(way[kind])}{attr}{many}: {value}"

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordFormat, RunArgument, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordFormat, RunArgument, ServerUrl, Verbose
 
 EXAMPLES = """
 Examples:
@@ -34,6 +34,7 @@ def reextract(
     output: Output = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -43,7 +44,8 @@ def reextract(
     """
     from tarantella.cli import inputs, words
     from tarantella.cli.opening import opened, run_async
-    from tarantella.cli.runs import find
+    from tarantella.cli.remote_runs import server_of
+    from tarantella.cli.runs import find, remote
     from tarantella.cli.summary import coverage_lines
     from tarantella.cli.views import run_json
     from tarantella.domain.errors import InvalidInput
@@ -57,6 +59,8 @@ def reextract(
         raise InvalidInput(
             "There is nothing to look for.", remedy="Give --fields-file, --field or --text.", field="fields"
         )
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).reextract(run, wanted.to_json(), text, format_, output)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json)
         new = run_async(work(tarantella.app, run_async(find(tarantella, run)), wanted, text=text))

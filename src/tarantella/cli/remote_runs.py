@@ -124,6 +124,21 @@ class RemoteRuns:
                 server.terminal.say(f"{words.size(size)} in {words.nearby(path)}")
         return 0
 
+    def reextract(
+        self, run: str, wanted: dict[str, Any], text: str | None, format_: str | None, output: str | None
+    ) -> int:
+        """Look for other fields in the pages of a run, and write the records if that is asked for."""
+        body = {**wanted, **({"text": text} if text is not None else {})}
+        with self._connected() as server:
+            new = server.ask("POST", f"{_path(server, run)}/re-extract", body)
+            if format_ is None and output is None:
+                if self.asking.as_json:
+                    server.terminal.show_json(new)
+                else:
+                    server.terminal.say(f"Run {words.short_id(new['id'])}: {words.count(new['records'], 'record')}.")
+                return 0
+        return self.export(str(new["id"]), format_, output)
+
     def _one(self, run: str, ask: Callable[[Connection, str], Any], *, briefly: bool = False) -> int:
         with self._connected() as server:
             found = ask(server, _path(server, run))

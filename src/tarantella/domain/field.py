@@ -173,6 +173,16 @@ class FieldSet:
     item: Field | None = None
     pagination: Field | None = None
 
+    def to_json(self) -> dict[str, Any]:
+        """As people write it."""
+        places = {"item": self.item, "pagination": self.pagination}
+        said = {name: _without_name(place.to_json()) for name, place in places.items() if place is not None}
+        return {"fields": [each.to_json() for each in self.fields], **said}
+
+
+def _without_name(place: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in place.items() if key != "name"}
+
 
 _SET_KEYS = ("fields", "item", "pagination", "$schema")
 

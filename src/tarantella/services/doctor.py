@@ -43,6 +43,7 @@ LIBRARIES = {
     "fastapi-swagger": ("its description at /docs", True),
     "httptools": ("HTTP requests to it", True),
     "jmespath": ("fields in JSON", True),
+    "lxml_html_clean": ("what trafilatura needs", True),
     "orjson": ("JSON", True),
     "protego": ("robots.txt", True),
     "publicsuffixlist": ("registered domains", True),
