@@ -104,10 +104,11 @@ def owners(tx: Tx, names: Sequence[str]) -> set[str]:
 
 
 def stands_of(tx: Tx, names: Sequence[str]) -> list[Stand]:
-    """What waits in these lanes."""
+    """What waits in these lanes and may be worked on: however many runs are queued, only a few are running."""
     rows = tx.array(
-        ["lane", "run_id", "ready_at"],
-        f"FROM stands WHERE ready_at IS NOT NULL AND lane IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
+        ["stands.lane", "stands.run_id", "stands.ready_at"],
+        "FROM runs JOIN stands ON stands.run_id = runs.id WHERE runs.status = 'running' AND stands.ready_at IS NOT NULL "
+        f"AND stands.lane IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
         names=pack(sorted(names)),
     )
     return [Stand(*row) for row in rows]
