@@ -16,7 +16,7 @@ from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
 from tarantella.extractors.page import Wants
 from tarantella.extractors.shell import is_shell
-from tarantella.fetchers.answers import Flights
+from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.robots import RobotsUnreachable
 from tarantella.log import log
@@ -24,6 +24,8 @@ from tarantella.log import log
 SECONDS = 2.0
 MOST_AT_ONCE = 20
 MOST_HOPS = 5
+KNOWN_SECONDS = 5.0  # a site that was looked at a moment ago is not looked at again
+MOST_KNOWN = 1_000
 _WANTS = Wants(text="none", links=False)
 
 
@@ -47,18 +49,24 @@ class Prober:
         self._seconds = seconds
         self._tools: Tools | None = None
         self._flights: Flights[tuple[object, ...], Probed] = Flights()
+        self._known: Memory[tuple[object, ...], Probed] = Memory(KNOWN_SECONDS, MOST_KNOWN)
         self._at_work = 0
 
     async def resolve(self, spec: Spec, address: str) -> Probed:
         """The strategy for a site, within two seconds. Those who ask for the same at the same time get the same answer."""
+        url = start_url(address)
+        key = (url.href, spec.allow_networks)
+        if (known := self._known.get(key)) is not None:
+            return known
         if self._at_work >= MOST_AT_ONCE:
             return Probed(strategy_after(None), "too many sites are being looked at")
-        url = start_url(address)
         self._at_work += 1
         try:
-            return await self._flights.join((url.href, spec.allow_networks), lambda: self._look(spec, url))
+            found = await self._flights.join(key, lambda: self._look(spec, url))
         finally:
             self._at_work -= 1
+        self._known.put(key, found)
+        return found
 
     async def warning(self, url: Url, allow_networks: tuple[str, ...]) -> str | None:
         """What there is to say of an address before anything is fetched; one that is denied is refused."""
