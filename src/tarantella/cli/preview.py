@@ -55,7 +55,7 @@ def preview(
     """
     from tarantella.cli import inputs
     from tarantella.cli.opening import opened, run_async
-    from tarantella.cli.remote_runs import server_of
+    from tarantella.cli.remote_runs import FETCHES, refuse, server_of
     from tarantella.domain.field import Field, FieldSet
     from tarantella.domain.spec import Spec
     from tarantella.services.preview import preview as look
@@ -63,7 +63,7 @@ def preview(
     wanted = inputs.field_set_of_file(fields_file)
     wanted = FieldSet((*wanted.fields, *map(Field.parse, field or ())), wanted.item, wanted.pagination)
     if (server := server_of(server, data_dir, database_url)) is not None:
-        _refuse_at_a_server(ignore_robots=ignore_robots, header=header, proxy=proxy, allow_network=allow_network)
+        refuse(FETCHES, ignore_robots=ignore_robots, header=header, proxy=proxy, allow_network=allow_network)
         return _preview_at(server, url, wanted, find, as_json=as_json, verbose=verbose)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
         settings = tarantella.app.settings
@@ -83,19 +83,6 @@ def preview(
             for line in preview_lines(seen.to_json(), find):
                 tarantella.terminal.show(line)
     return 0
-
-
-def _refuse_at_a_server(**options: object) -> None:
-    from tarantella.domain.errors import InvalidInput
-
-    for name, value in options.items():
-        if value:
-            option = name.replace("_", "-")
-            raise InvalidInput(
-                f"--{option} means nothing here: it is the server that fetches.",
-                field=option,
-                remedy="Leave it out, or look without the server.",
-            )
 
 
 def _preview_at(server: str, url: str, wanted: FieldSet, find: str | None, *, as_json: bool, verbose: int) -> int:

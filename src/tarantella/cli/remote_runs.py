@@ -156,15 +156,16 @@ class RemoteRuns:
         return connected(asking.data_dir, asking.database_url, asking.server, verbose=asking.verbose)
 
 
-def refuse(command: str, **options: object) -> None:
+GOES_ON = "the server goes on with the run; when it is over, `tarantella export` writes its records"
+FETCHES = "it is the server that fetches"
+
+
+def refuse(because: str, **options: object) -> None:
     """Options that mean nothing where a server does the work: said, not dropped in silence."""
     for name, value in options.items():
-        if value is not None:
-            raise InvalidInput(
-                f"--{name} means nothing here: the server goes on with the run.",
-                field=name,
-                remedy=f"Leave it out; when the run is over, `tarantella export` writes its records. ({command})",
-            )
+        if value:
+            option = name.replace("_", "-")
+            raise InvalidInput(f"--{option} means nothing here: {because}.", field=option, remedy="Leave it out.")
 
 
 def _path(server: Connection, run: str) -> str:

@@ -68,10 +68,10 @@ def resume(
 
     Where a server works on the same data, or is named, it is the server that goes on with it.
     """
-    from tarantella.cli.remote_runs import refuse, server_of
+    from tarantella.cli.remote_runs import GOES_ON, refuse, server_of
 
     if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
-        refuse("runs resume", format=format_, output=output, engines=engines)
+        refuse(GOES_ON, format=format_, output=output, engines=engines)
         return remote(server, as_json, verbose).steer(run, "resume")
     from tarantella.services import runs
 
@@ -98,10 +98,10 @@ def retry_failed(
 
     Also those that it had to leave: because its time was up, or a host did not answer.
     """
-    from tarantella.cli.remote_runs import refuse, server_of
+    from tarantella.cli.remote_runs import GOES_ON, refuse, server_of
 
     if (server := server_of(server, data_dir, database_url, also_running=True)) is not None:
-        refuse("runs retry-failed", format=format_, output=output, engines=engines)
+        refuse(GOES_ON, format=format_, output=output, engines=engines)
         return remote(server, as_json, verbose).steer(run, "retry-failed")
     from tarantella.domain.errors import Conflict
     from tarantella.services import runs
