@@ -18,7 +18,11 @@ class Strategy:
 
 HTTP = Strategy("http", cost=1, escalates_to="browser")
 
-STRATEGIES: Mapping[str, Strategy] = {HTTP.name: HTTP}
+API_REPLAY = Strategy("api_replay", cost=1, escalates_to="browser")
+BROWSER = Strategy("browser", cost=50, renders=True)
+
+# All that there are. Which of them a worker has is another question: a browser may not be installed.
+STRATEGIES: Mapping[str, Strategy] = {each.name: each for each in (HTTP, API_REPLAY, BROWSER)}
 
 
 def next_strategy(current: str, available: Mapping[str, Strategy]) -> str:

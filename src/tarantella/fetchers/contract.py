@@ -42,6 +42,19 @@ class Options:
     max_decoded: int = 50_000_000
     max_redirects: int = 10
     cache: Caching | None = None
+    watch_exchanges: bool = False  # keep what a rendered page asks for in JSON
+
+
+class Exchange(NamedTuple):
+    """One question that a page's own scripts asked for data, and the answer: what a recording is made from."""
+
+    method: str
+    url: str
+    request_headers: Mapping[str, str]
+    request_body: bytes | None
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
 
 
 class Request(NamedTuple):
@@ -75,6 +88,7 @@ class Response(NamedTuple):
     cookies: tuple[Cookie, ...] = ()
     protocol: str = HTTP_1
     from_cache: bool = False  # the body is as it was stored, even if the site was asked
+    exchanges: tuple[Exchange, ...] = ()  # what the page's scripts asked for, where that was to be watched
 
 
 class FetchError(Exception):
