@@ -242,8 +242,8 @@ def named_fields(run: Run) -> list[str]:
     return [field for field in wanted if isinstance(field, str)]
 
 
-def shown_fields(record: dict[str, Any], named: Sequence[str]) -> dict[str, Any]:
+def shown_fields(record: Mapping[str, Any], named: Sequence[str]) -> Mapping[str, Any]:
     """A record with all the fields of its job: what has no selector comes from the basic record, or is null."""
-    if named:
-        record["fields"] = {**{name: record.get(name) for name in named}, **(record.get("fields") or {})}
-    return record
+    if not named:
+        return record
+    return {**record, "fields": {**{name: record.get(name) for name in named}, **(record.get("fields") or {})}}

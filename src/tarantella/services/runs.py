@@ -18,6 +18,7 @@ from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
 from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
+from tarantella.exporters.stored import StoredRecord
 from tarantella.services.app import App
 from tarantella.store import closing, events, first_page, pages, records, runs, workers
 from tarantella.store.runs import Run
@@ -203,13 +204,13 @@ def _no_page(run: Run, url: Url, now: float) -> NotFound:
     return NotFound(message, remedy=remedy)
 
 
-def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:
+def record_stream(app: App, run_id: str) -> Iterator[StoredRecord]:
     """All records of a run in order, read in slices."""
     last = 0
-    while found := app.database.read_now(partial(records.after, run_id=run_id, last=last)):
-        for number, data in found:
-            last = number
-            yield data
+    while found := app.database.read_now(partial(records.as_stored, run_id=run_id, last=last)):
+        for _, text in found:
+            yield StoredRecord(text)
+        last = found[-1][0]
 
 
 async def workers_alive(app: App) -> list[dict[str, Any]]:

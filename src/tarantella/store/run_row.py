@@ -21,7 +21,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.field import Field
-from tarantella.domain.outcome import Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
 from tarantella.domain.trap import TrapNote
@@ -60,29 +60,11 @@ class Change:
 
 def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
     changes: dict[str, Change] = defaultdict(Change)
+    by_run: dict[str, list[Outcome]] = defaultdict(list)
     for o in outcomes:
-        change = changes[o.page.run_id]
-        if o.state is _DONE:
-            change.done += 1
-        else:
-            _count_trouble(change, o)
-        for record in o.records:
-            change.records += 1
-            change.stored += len(record)
-        if o.body is not None:
-            change.stored += len(o.body.compressed)
-        if o.attempt and o.attempt.was_sent:
-            change.requests += 1
-            change.bytes += o.attempt.bytes
-        if o.refused:
-            for reason, refused in o.refused.items():
-                change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
-        change.events += o.events
-        change.traps += o.traps
-        if o.root:
-            change.roots.append(o.root)
-        if o.lacking:
-            change.lacking = coverage.added(change.lacking, o.lacking)
+        by_run[o.page.run_id].append(o)
+    for run_id, of_run in by_run.items():
+        _count(changes[run_id], of_run)
     for page in fresh:
         change = changes[page.run_id]
         if page.kind == PageKind.PAGE:
@@ -90,6 +72,36 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         else:
             change.sitemaps += 1
     return dict(changes)
+
+
+def _count(change: Change, outcomes: Sequence[Outcome]) -> None:
+    """Add up what all have, then what few have: of most pages there is little to tell."""
+    records = [record for o in outcomes for record in o.records]
+    change.records += len(records)
+    change.stored += sum(map(len, records))
+    sent = [o.attempt.bytes for o in outcomes if o.attempt is not None and o.attempt.protocol != FROM_CACHE]
+    change.requests += len(sent)
+    change.bytes += sum(sent)
+    for o in outcomes:
+        if o.state is _DONE:
+            change.done += 1
+        else:
+            _count_trouble(change, o)
+        if o.events or o.traps or o.refused or o.lacking or o.body is not None or o.root:
+            _count_rarities(change, o)
+
+
+def _count_rarities(change: Change, o: Outcome) -> None:
+    if o.body is not None:
+        change.stored += len(o.body.compressed)
+    for reason, refused in o.refused.items():
+        change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
+    change.events += o.events
+    change.traps += o.traps
+    if o.root:
+        change.roots.append(o.root)
+    if o.lacking:
+        change.lacking = coverage.added(change.lacking, o.lacking)
 
 
 def _count_trouble(change: Change, o: Outcome) -> None:
