@@ -28,6 +28,7 @@ MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 # one pays, and nobody waits for any of them.
 GATHER_SECONDS = 0.01
 GATHER_SECONDS_WHEN_BUSY = 0.04
+ROWS_OF_A_PAGE = 4  # without those that it links to
 BUSY_FROM = 32  # pages in one round
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
@@ -129,16 +130,17 @@ class Settler:
                 self._idle.set()
 
     def _next_batch(self) -> list[Outcome]:
-        rows = count = 0
-        for outcome in self._waiting[:MAX_PAGES_AT_ONCE]:
-            rows += 4 + len(outcome.links)
-            large = slices.is_large(outcome)
+        """The first that wait, as many as one transaction should take; one with very many links comes alone."""
+        first, rows, count = self._waiting[:MAX_PAGES_AT_ONCE], 0, 0
+        for links in [len(outcome.links) for outcome in first]:
+            rows += ROWS_OF_A_PAGE + links
+            large = links > slices.LINKS_AT_ONCE
             if count and (large or rows > MAX_ROWS):
                 break
             count += 1
             if large:
                 break
-        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        batch, self._waiting = first[:count], self._waiting[count:]
         return batch
 
     async def _settle_first_slice(self, outcome: Outcome) -> Outcome:
