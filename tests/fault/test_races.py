@@ -48,19 +48,19 @@ class GatedDatabase(Database):
         self.reached = threading.Event()
         self.gate = threading.Event()
 
-    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str) -> T:
         if name != "settle":
-            return super()._write(work, durable, name)
+            return super()._write(work, name)
         if not self._inside:
             self._stop_at_gate()
-            return super()._write(work, durable, name)
+            return super()._write(work, name)
 
         def gated(tx: Tx) -> T:
             result = work(tx)
             self._stop_at_gate()
             return result
 
-        return super()._write(gated, durable, name)
+        return super()._write(gated, name)
 
     def _stop_at_gate(self) -> None:
         self.reached.set()

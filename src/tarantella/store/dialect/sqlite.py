@@ -108,15 +108,22 @@ class Sqlite(Dialect):
             raise DriverError(error) from error
         return Connection(raw, sqlite3)
 
-    def begin(self, connection: Connection, *, durable: bool) -> None:
-        if connection.durable is None:
+    def begin(self, connection: Connection) -> None:
+        if not connection.writes:
             # SQLite's own way of waiting for the lock sleeps longer and longer while others slip in.
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE}")
-        if connection.durable != durable:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            connection.durable = durable
+            # A commit writes the log, and who needs it on the disk flushes that afterwards: meanwhile others can write.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            # Only so does the size of the log tell how much is in it.
+            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG // 4}")
+            connection.writes = True
         connection.execute("BEGIN IMMEDIATE")
+
+    def flush(self) -> None:
+        # A checkpoint that overtakes this has flushed the log before it put it away.
+        with self._log.open("rb") as log:
+            os.fsync(log.fileno())
 
     def begin_read(self, connection: Connection) -> None:
         connection.execute("BEGIN")
@@ -158,7 +165,7 @@ class Sqlite(Dialect):
             return StoreBroken(
                 f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
             )
-        if "disk I/O" in said:
+        if "disk I/O" in said or isinstance(error.orig, OSError):
             # A quota, a limit or a broken disk; also a disk that is full where SQLite itself does not see it.
             return StoreBroken(
                 f"{self.told} can't be read or written: {said}.",
