@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -135,13 +134,13 @@ def test_a_write_that_does_not_reach_the_disk_is_not_acknowledged(
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_the_log_is_flushed_after_the_commit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     flushed: list[tuple[str, int]] = []
-    fsync = os.fsync
+    flush = sqlite._flush
 
     def seen(descriptor: int) -> None:
         flushed.append((Path(f"/proc/self/fd/{descriptor}").resolve().name, lanes(database)))
-        fsync(descriptor)
+        flush(descriptor)
 
-    monkeypatch.setattr(os, "fsync", seen)
+    monkeypatch.setattr(sqlite, "_flush", seen)
     database.write_now(add_lane("plain"))
     assert flushed == []
     database.write_now(add_lane("durable"), durable=True)

@@ -27,9 +27,10 @@ SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
-LARGEST_LOG = 16_000_000
+LARGEST_LOG = 4_000_000  # putting away more takes so long that whoever waits for the disk notices
 LOCK_POLL = 0.001
 LONGEST_REST = 0.05
+_flush = getattr(os, "fdatasync", os.fsync)  # macOS has only the second
 _LOCKED = ("database is locked", "database table is locked", "database schema is locked")
 
 
@@ -115,15 +116,15 @@ class Sqlite(Dialect):
             connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE}")
             # A commit writes the log, and who needs it on the disk flushes that afterwards: meanwhile others can write.
             connection.execute("PRAGMA synchronous = NORMAL")
-            # Only so does the size of the log tell how much is in it.
-            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG // 4}")
+            # Whoever begins the log anew cuts its file to this: only so does a longer one mean that there is more in it.
+            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG}")
             connection.writes = True
         connection.execute("BEGIN IMMEDIATE")
 
     def flush(self) -> None:
         # A checkpoint that overtakes this has flushed the log before it put it away.
         with self._log.open("rb") as log:
-            os.fsync(log.fileno())
+            _flush(log.fileno())
 
     def begin_read(self, connection: Connection) -> None:
         connection.execute("BEGIN")
