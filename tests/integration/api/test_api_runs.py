@@ -69,6 +69,25 @@ def test_pages_and_records_can_be_read_before_a_run_ends(client: Talker, site: S
     ]
 
 
+def test_a_run_is_deleted_once_and_not_before_it_is_over(client: Talker) -> None:
+    job = client.job("http://127.0.0.1:9/", strategy="http")
+    gone, stays = client.run_of(job)["id"], client.run_of(job)["id"]
+    problem = client.refused("DELETE", f"/jobs/runs/{gone}")
+    assert (problem["status"], problem["code"]) == (409, "conflict")
+    assert gone in problem["remedy"]
+    client.post(f"/jobs/runs/{gone}/cancel")
+    assert client.http.delete(f"/jobs/runs/{gone}").status_code == 204
+    for method, path in (
+        ("DELETE", ""),
+        ("GET", ""),
+        ("GET", "/events"),
+        ("GET", "/records"),
+        ("POST", "/retry-failed"),
+    ):
+        assert client.refused(method, f"/jobs/runs/{gone}{path}")["status"] == 404
+    assert [run["id"] for run in client.get("/jobs/runs")] == [stays]
+
+
 @pytest.mark.usefixtures("engine")
 def test_a_page_is_explained_with_every_attempt(client: Talker, site: Site) -> None:
     job = client.job(
