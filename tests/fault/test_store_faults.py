@@ -37,7 +37,7 @@ from tests.fault.processes import SiteProcess
 T = TypeVar("T")
 
 AT_ONCE = 8
-TOLD_AT_MOST = 4
+TOLD_AT_MOST = 8
 PATIENCE = 60.0
 SPEC = '{"concurrency": 4, "attempts": 2, "scope": "any"}'
 
