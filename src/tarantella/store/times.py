@@ -28,11 +28,12 @@ def follow_clock(tx: Tx, host: str, now: float, *, worker_id: str | None = None,
     tx.serialise(Point.CLOCK)
     tx.all(f"SELECT id FROM workers WHERE host = :host ORDER BY id {tx.dialect.for_update}", host=host)
     jump = _jump(tx, host, now, worker_id, elapsed)
+    if not jump:
+        return 0.0
     was_put_back = jump < 0
     if was_put_back:
         _shorten_waits(tx, jump, now)
-    if jump:
-        held = _move_deadlines(tx, jump, now)
+    held = _move_deadlines(tx, jump, now)
     if was_put_back:
         _recount_stands(tx, held)
         tx.execute("UPDATE workers SET beat_at = :now WHERE host = :host AND beat_at > :now", host=host, now=now)
