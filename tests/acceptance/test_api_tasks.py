@@ -60,13 +60,13 @@ def results(server: ServerProcess, task: str) -> dict[str, Any]:
 
 
 def test_row_1_a_submit_answers_with_an_id_within_a_second(site: SiteProcess, server: ServerProcess) -> None:
-    took = []
+    took, tasks = [], []
     for _ in range(3):
         began = time.monotonic()
-        task = server.submit(site.url_for("/ok"))
+        tasks.append(server.submit(site.url_for("/ok")))
         took.append(time.monotonic() - began)
     assert min(took) < 1
-    assert server.until_over(task)["status"] == "completed"
+    assert {server.until_over(task)["status"] for task in tasks} == {"completed"}
 
 
 def test_row_3_five_tasks_run_and_two_wait(site: SiteProcess, server: ServerProcess) -> None:
