@@ -179,6 +179,16 @@ class SiteProcess(Child):
             if hit["path"] != "/robots.txt"
         )
 
+    def quiet(self, seconds: float) -> Counter[str]:
+        """The hits, once nothing is in flight and none has come for so long."""
+        give_up, since, before = time.monotonic() + PATIENCE, time.monotonic(), self.hits()
+        while time.monotonic() - since < seconds:
+            assert time.monotonic() < give_up, "It is asked for more and more."
+            time.sleep(LOOK_AGAIN)
+            if (now := self.hits()) != before or self.log()["in_flight"]:
+                since, before = time.monotonic(), now
+        return before
+
     def _ask(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:
             return json.load(answer)

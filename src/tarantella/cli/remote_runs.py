@@ -66,6 +66,23 @@ class RemoteRuns:
         """Pause, resume, cancel or retry-failed."""
         return self._one(run, lambda server, path: server.ask("POST", f"{path}/{how}"), briefly=True)
 
+    def delete(self, run: str, confirmed: Callable[[str], bool]) -> int:
+        """Delete a run, once it was shown which one is meant."""
+        with self._connected() as server:
+            path = _path(server, run)
+            found = server.ask("GET", path)
+            pages = words.count(found["counts"]["total"], "page")
+            told = f"run {words.short_id(found['id'])} at {server.server}: {pages}"
+            if not confirmed(told):
+                server.terminal.say("Nothing was deleted.")
+                return 0
+            server.ask("DELETE", path)
+            if self.asking.as_json:
+                server.terminal.show_json({"id": found["id"], "deleted": True})
+            else:
+                server.terminal.say(f"Deleted {told}.")
+        return 0
+
     def pages(self, run: str, state: str | None, reason: str | None, limit: int) -> int:
         with self._connected() as server:
             found = server.listed(f"{_path(server, run)}/pages", limit, status=state, reason=reason)

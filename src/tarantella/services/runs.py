@@ -162,10 +162,10 @@ async def retry_failed(app: App, run_id: str, keeper: str | None) -> int:
 
 
 async def delete(app: App, run_id: str) -> None:
-    """Remove a run and all that it stored, and give the room back to the disk."""
+    """Remove a run that is over, and all that it stored. It is gone with the first slice; should we die, others go on."""
     while not await app.database.write(partial(runs.delete_some, run_id=run_id), name="delete"):
         pass
-    await app.database.reclaim()
+    await app.database.kept()
 
 
 async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:

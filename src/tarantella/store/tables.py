@@ -108,6 +108,7 @@ runs = Table(
     Index("runs_by_status_and_age", "status", "created_at", "id"),
     _index_where("keeper IS NOT NULL", "runs_by_keeper", "keeper"),
     _index_where("reason IN ('submitting', 'deleting')", "runs_unseen", "reason"),
+    _index_where("wanted = 'cancel'", "runs_to_cancel", "status"),
     Index("runs_by_source", "source", "created_at", "id"),
     Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
     _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),

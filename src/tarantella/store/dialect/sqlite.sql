@@ -221,6 +221,8 @@ CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NO
 
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
+CREATE INDEX runs_to_cancel ON runs (status) WHERE wanted = 'cancel';
+
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
 
 CREATE TABLE sites (
