@@ -15,7 +15,6 @@ from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
 from tarantella.extractors.page import Wants
-from tarantella.extractors.shell import is_shell
 from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.robots import RobotsUnreachable
@@ -113,7 +112,7 @@ class Prober:
         for _ in range(MOST_HOPS):
             if spec.obey_robots and not await _is_allowed(tools, request.url, options):
                 return None, "robots.txt asks crawlers to stay away"
-            visit = await tools.visitors["http"].visit(request, _WANTS, True)
+            visit = await tools.visitors["http"].visit(request, _WANTS, False)
             if visit.redirect_to is None:
                 break
             request = request._replace(url=visit.redirect_to, hops=visit.hops)
@@ -121,8 +120,8 @@ class Prober:
             return None, "too many redirects"
         if visit.failure is not None:
             return visit.failure, visit.detail or visit.failure.value
-        if visit.body is not None and await asyncio.to_thread(is_shell, visit.body, visit.content_type):
-            return Failure.NEEDS_RENDER, "an empty page that scripts would fill"
+        if visit.extracted is not None and visit.extracted.shell is not None:
+            return Failure.NEEDS_RENDER, f"an empty page that scripts would fill: {visit.extracted.shell}"
         return None, f"HTTP {visit.status}"
 
 
