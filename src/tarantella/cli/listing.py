@@ -112,7 +112,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
         yield _fact("", f"and {words.count(len(run.roots) - 5)} more")
     yield _fact("pages", words.sum_of(run.counts))
     yield _fact("records", words.count(run.records))
-    yield _fact("requests", f"{words.count(run.requests)}, {words.size(run.bytes)}")
+    yield _fact("requests", words.cost(run.cost))
     yield _fact("created", words.when(run.created_at))
     if run.started_at:
         yield _fact("started", f"{words.when(run.started_at)}, took {words.duration(lasted(run))}")

@@ -88,7 +88,7 @@ def _numbers(summary: Summary) -> Iterator[str]:
     yield f"pages     {words.sum_of(summary.run.counts)}"
     speed = summary.ended / summary.elapsed if summary.elapsed > 0 else 0.0
     yield f"time      {words.duration(summary.elapsed)}, {words.rate(speed)}"
-    yield f"requests  {words.count(summary.run.requests)}, {words.size(summary.run.bytes)}"
+    yield f"requests  {words.cost(summary.run.cost)}"
 
 
 def _troubles(summary: Summary) -> Iterator[Styled]:

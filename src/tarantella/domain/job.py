@@ -9,6 +9,7 @@ from enum import StrEnum
 from tarantella.domain.errors import InvalidInput, NotThereYet
 from tarantella.domain.failure import Failure
 from tarantella.domain.field import Field
+from tarantella.domain.learning import REFUSALS
 
 ON_DEMAND = "on_demand"
 MOST_FIELDS = 200
@@ -76,10 +77,6 @@ def known_strategy(wish: Wish, *, requires_auth: bool) -> str | None:
     return None if wish is Wish.AUTO else wish.value
 
 
-# What a site does to a plain client that a browser may get past.
-_REFUSALS = frozenset({Failure.BLOCKED, Failure.RATE_LIMITED, Failure.NEEDS_RENDER})
-
-
 def strategy_after(failure: Failure | None) -> str:
     """The strategy that a look at the site suggests; one that told nothing suggests the cheapest."""
-    return Wish.BROWSER if failure in _REFUSALS else Wish.HTTP
+    return Wish.BROWSER if failure in REFUSALS else Wish.HTTP

@@ -68,7 +68,10 @@ class Spec:
     keep_cookies: bool = True
     partial_ok: bool = True
     durable: bool = False
-    strategy: str = "http"
+    strategy: str = "http"  # that pages start with
+    auto: bool = (
+        False  # it was left to us: pages that are empty without scripts, or of sites known for that, get another
+    )
     priority: Priority = Priority.MEDIUM
     secrets: Secrets = Secrets()
 

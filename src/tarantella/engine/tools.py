@@ -6,6 +6,7 @@ import random
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from tarantella.domain.learning import RECHECKED_SHARE
 from tarantella.domain.strategy import Strategy
 from tarantella.engine.lane import Clock
 from tarantella.engine.visit import Visitor
@@ -23,6 +24,8 @@ class Tools:
     strategies: Mapping[str, Strategy]
     clock: Clock = Clock()
     luck: Callable[[], float] = random.random
+    recheck_share: float = RECHECKED_SHARE  # of pages for which a cheaper strategy is tried, too
+    missing: Mapping[str, str] = field(default_factory=dict)  # by strategy that is not there: what to do about it
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Guard = field(default_factory=Guard)
 

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import orjson
 
+from tarantella.domain.cost import Costs, costs_of, told
 from tarantella.domain.coverage import Coverage, Lacking, coverage_of
 from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
@@ -76,6 +77,7 @@ class Run:
     stats: dict[str, Any] = field(default_factory=dict)
     export_format: str | None = None
     lacking: Lacking = field(default_factory=dict)
+    costs: Costs = field(default_factory=dict)
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -113,7 +115,13 @@ class Run:
             stats=orjson.loads(row.stats),
             export_format=row.export_format,
             lacking=orjson.loads(row.lacking),
+            costs=costs_of(orjson.loads(row.costs)),
         )
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """What it took so far: requests, bytes, a browser's time, and how many pages were had with which strategy."""
+        return told(self.requests, self.bytes, self.counts.done, self.costs)
 
     @property
     def coverage(self) -> list[Coverage]:
