@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
@@ -48,11 +49,13 @@ def open_app(
             only_run=only_run,
             drain_seconds=settings.drain_seconds,
             cleanup_interval=settings.cleanup_interval,
+            remembers=settings.strategy_memory_seconds,
         )
         return Worker(database, tools, worker)
 
     def tools() -> Tools:
-        return make_tools(refused=refused_endpoints(settings.data_dir))
+        made = make_tools(refused=refused_endpoints(settings.data_dir))
+        return replace(made, recheck_share=settings.strategy_recheck_share)
 
     return App(settings, database, tools, make_worker, socket.gethostname())
 

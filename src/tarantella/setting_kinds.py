@@ -36,6 +36,14 @@ def seconds(most: float, *, zero: bool = False) -> Kind[float]:
     return read
 
 
+def share(value: Any) -> float:
+    """A part of all."""
+    number = _number(value)
+    if number is None or not 0 <= number <= 1:
+        raise ValueError("it should be a number from 0 to 1")
+    return number
+
+
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it should be text")

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, text, whole
+from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, share, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -84,6 +84,17 @@ class Settings:
         "APP_HTTP_TIMEOUT_SECONDS",
     )
     connect_timeout_seconds: float = setting(10.0, seconds(600), "Time to reach a host.")
+    strategy_memory_seconds: float = setting(
+        7 * 86_400.0,
+        seconds(100 * 366 * 86_400),
+        "For how long it is remembered which strategy a site takes; after that it is found out anew.",
+    )
+    strategy_recheck_share: float = setting(
+        0.02,
+        share,
+        "Of the pages that are rendered because their site has taught that, the share that is asked for over HTTP as well, "
+        "to see whether that has come to work.",
+    )
     user_agent: str | None = setting(
         None, text, "How we introduce ourselves; an honest one that names Tarantella if unset."
     )

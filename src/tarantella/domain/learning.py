@@ -24,9 +24,11 @@ DIFFERENT = "different"
 
 # Of what was seen lately, the last try counts this much, the one before it less, and so on.
 NEWEST_COUNTS = 0.2
-# What is known is believed until the opposite is plain: a site in between must not change its strategy with every page.
-MOSTLY = 0.6
-RARELY = 0.4
+# A site is said to need a browser where HTTP was refused so often, and nearly always. In between, HTTP is tried first, and
+# those pages go on that must. What is believed is believed until it is rather wrong than right.
+FEWEST_TRIES = 5
+NEARLY_ALWAYS = 0.9
+RATHER = 0.5
 # So many refusals, and more of them than pages: then a host's next pages of the same run start higher up.
 FEWEST_REFUSALS = 3
 
@@ -41,6 +43,7 @@ class Sights:
 
     count: int = 0
     page: Page | None = None
+    url: str = ""  # of what was no page of a run
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,23 +57,28 @@ class Experience:
     url: str = ""
     run_id: str = ""
 
+    @property
+    def times_refused(self) -> int:
+        return sum(self.refused.values())
+
     def after(self, seen: dict[str | None, Sights], now: float) -> Self:
         """With these tries added."""
         tries = sum(each.count for each in seen.values())
         refused = Counter(self.refused)
         for refusal, each in seen.items():
             if refusal is not None:
-                refused[refusal] += each.count
+                refused[str(refusal)] += each.count
         new = sum(each.count for refusal, each in seen.items() if refusal is not None) / tries
         weight = 1 - (1 - NEWEST_COUNTS) ** tries if self.at else 1.0
-        page = next((each.page for each in reversed(seen.values()) if each.page is not None), None)
+        last = next(reversed(seen.values()))
+        page = last.page
         return type(self)(
             ok=self.ok + (seen[None].count if None in seen else 0),
             refused=dict(refused),
             share=self.share + weight * (new - self.share),
             at=now,
-            url=redact(page.url) if page is not None else self.url,
-            run_id=page.run_id if page is not None else self.run_id,
+            url=redact(page.url) if page is not None else last.url,
+            run_id=page.run_id if page is not None else "",
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -119,11 +127,11 @@ def learned(evidence: Evidence, before: str | None) -> Learned | None:
     if plain is None or not plain.at:
         return None
     rendered = evidence.get(BROWSER.name, NONE_YET)
-    refused_from = RARELY if before == BROWSER.name else MOSTLY
-    if plain.share < refused_from:
+    believed = before == BROWSER.name
+    if plain.share < (RATHER if believed else NEARLY_ALWAYS):
         return Learned(HTTP.name, plain.at, f"HTTP gave {_counted(plain)}") if plain.ok else None
-    if not rendered.ok or rendered.share >= MOSTLY:
-        return None  # nothing is known that works
+    if not rendered.ok or rendered.share >= RATHER or (not believed and plain.times_refused < FEWEST_TRIES):
+        return None  # nothing is known that works, or it may have been chance
     # It holds for as long as nobody has seen HTTP do better: its last try is what grows old.
     return Learned(BROWSER.name, plain.at, f"HTTP gave {_counted(plain)}; the browser gave {_counted(rendered)}")
 
@@ -133,7 +141,7 @@ def _counted(seen: Experience) -> str:
     told = f"{seen.ok:,} page{'' if seen.ok == 1 else 's'}"
     if not seen.refused:
         return told
-    times = sum(seen.refused.values())
+    times = seen.times_refused
     codes = ", ".join(f"{code} {count:,}" for code, count in sorted(seen.refused.items()))
     return f"{told}, and was refused {times:,} time{'' if times == 1 else 's'} ({codes})"
 

@@ -109,6 +109,11 @@ class Spec:
                     remedy="Write it like 10.0.0.0/8 or ::1/128.",
                 ) from None
 
+    @property
+    def wish(self) -> str:
+        """The strategy as it was asked for."""
+        return "auto" if self.auto else self.strategy
+
     def to_json(self) -> dict[str, Any]:
         """The snapshot without its secrets and its start URLs, which are pages."""
         data = asdict(self)

@@ -9,21 +9,20 @@ from typing import Any
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.field import Field, place_of
-from tarantella.domain.job import Wish, checked_fields, checked_frequency, known_strategy
+from tarantella.domain.job import Wish, checked_fields, checked_frequency
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import Url, fingerprint
 from tarantella.extractors.page import Wants
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.services.app import App
-from tarantella.services.probe import Probed, Prober
+from tarantella.services.probe import Prober
 from tarantella.services.specs import spec_of, target_of
+from tarantella.services.strategy import resolved
 from tarantella.store import jobs
 from tarantella.store.ids import new_id
 from tarantella.store.jobs import Job
@@ -42,8 +41,6 @@ __all__ = [
     "new_run",
     "shown_fields",
 ]
-
-USED_INSTEAD = "http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,8 +138,7 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
     spec = _spec(app, job, url)
     if priority is not None:
         spec = replace(spec, priority=priority)
-    known = known_strategy(job.strategy, requires_auth=job.requires_auth)
-    probed = Probed(known, "as asked for") if known is not None else await prober.resolve(spec, url.href)
+    spec, found, said = await resolved(app, prober, job, spec, url)
     return Submission(
         run_id=new_id(),
         spec=spec,
@@ -152,8 +148,9 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         job_id=job.id,
         snapshot=snapshot_of(job),
         requested_strategy=job.strategy,
-        resolved_strategy=probed.strategy,
-        said=_strategy_missing(probed),
+        resolved_strategy=found.strategy,
+        why=found.why,
+        said=said,
     )
 
 
@@ -170,18 +167,6 @@ def snapshot_of(job: Job) -> dict[str, Any]:
         "strategy": job.strategy,
         **job.options,
     }
-
-
-def _strategy_missing(probed: Probed) -> list[Event]:
-    if probed.strategy in STRATEGIES:
-        return []
-    meta = {
-        "resolved_strategy": probed.strategy,
-        "used": USED_INSTEAD,
-        "why": probed.why,
-        "remedy": f"the {probed.strategy} strategy is not there yet: pages are fetched with {USED_INSTEAD}",
-    }
-    return [Event(STRATEGY_MISSING, Level.WARN, meta)]
 
 
 def _spec(app: App, job: Job, url: Url) -> Spec:

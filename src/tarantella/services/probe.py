@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.failure import Failure
 from tarantella.domain.job import strategy_after
+from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
+from tarantella.domain.strategy import Strategy
 from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
@@ -38,6 +40,8 @@ class Probed:
 
     strategy: str
     why: str
+    refusal: Failure | None = None  # how the site refused a plain client, if it did
+    is_known: bool = False  # nobody had to look for it now
 
 
 class Prober:
@@ -56,7 +60,7 @@ class Prober:
         url = start_url(address)
         key = (url.href, spec.allow_networks)
         if (known := self._known.get(key)) is not None:
-            return known
+            return replace(known, is_known=True)
         if self._at_work >= MOST_AT_ONCE:
             return Probed(strategy_after(None), "too many sites are being looked at")
         self._at_work += 1
@@ -84,6 +88,11 @@ class Prober:
             return f"No address for {url.host} was found within {self._seconds:g} seconds."
         return None
 
+    @property
+    def strategies(self) -> Mapping[str, Strategy]:
+        """Those that there is something for on this machine."""
+        return self._made().strategies
+
     async def close(self) -> None:
         if self._tools is not None:
             await self._tools.close()
@@ -103,7 +112,7 @@ class Prober:
         except Exception as error:
             log.exception("A probe went wrong", action="probe_broken", url=url.href)
             failure, why = None, type(error).__name__
-        return Probed(strategy_after(failure), why)
+        return Probed(strategy_after(failure), why, failure if failure in REFUSALS else None)
 
     async def _visit(self, spec: Spec, url: Url) -> tuple[Failure | None, str]:
         """What the site does to a plain client, and how that is known."""

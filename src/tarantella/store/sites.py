@@ -107,11 +107,6 @@ def reset_breaker(tx: Tx, host: str) -> None:
     )
 
 
-def forget_strategy(tx: Tx, host: str) -> None:
-    """Start anew with what a host teaches about strategies."""
-    tx.execute("UPDATE sites SET evidence = '{}', learned = NULL, learned_at = NULL WHERE host = :host", host=host)
-
-
 def tally(tx: Tx, tallies: Mapping[str, Tally], now: float, remembers: float = REMEMBERED_SECONDS) -> None:
     """Add what was asked of these hosts, and what came of it; what they taught longer ago than that is forgotten."""
     if not tallies:

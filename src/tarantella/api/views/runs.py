@@ -143,7 +143,7 @@ class RunView(Told):
             status=run.status.value,
             attempt=min(attempt, run.spec.attempts),
             max_attempts=run.spec.attempts,
-            requested_strategy=run.requested_strategy or run.spec.strategy,
+            requested_strategy=run.requested_strategy or run.spec.wish,
             resolved_strategy=run.resolved_strategy or run.spec.strategy,
             failure_code=seed_code(run.failure_code),
             failure_detail=run.failure_code,

@@ -1,0 +1,80 @@
+"""Which strategy a run of a job gets: as asked for, as its site has taught, or as a look at the site suggests."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from tarantella.domain.errors import NotFound
+from tarantella.domain.event import STRATEGY_MISSING, Event, Level
+from tarantella.domain.job import known_strategy
+from tarantella.domain.learning import Sight, Sights
+from tarantella.domain.site import Tally
+from tarantella.domain.spec import Spec
+from tarantella.domain.strategy import BROWSER, HTTP
+from tarantella.domain.url import Url, redact
+from tarantella.engine.ladder import NO_BROWSER
+from tarantella.services.app import App
+from tarantella.services.probe import Probed, Prober
+from tarantella.store import first_page, sites
+from tarantella.store.jobs import Job
+from tarantella.store.sites import Site
+from tarantella.store.tx import Tx
+
+LOGIN = "the target needs a login"
+AS_ASKED = "as asked for"
+
+
+async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
+    """The spec with its strategy, how that came about, and what there is to say of it."""
+    if (known := known_strategy(job.strategy, requires_auth=job.requires_auth)) is not None:
+        found = Probed(known, LOGIN if job.requires_auth else AS_ASKED)
+        # Without a browser such a run fails and says what to do: nobody asked for anything less.
+        return replace(spec, strategy=found.strategy), found, []
+    taught = await app.database.read(partial(_taught, app=app, job=job, url=url))
+    found = taught if taught is not None else await _look(app, prober, spec, url)
+    if found.strategy in prober.strategies:
+        return replace(spec, strategy=found.strategy, auto=True), found, []
+    return replace(spec, strategy=HTTP.name, auto=True), found, [_missing(found)]
+
+
+def _taught(tx: Tx, app: App, job: Job, url: Url) -> Probed | None:
+    """What people have said of the site, what it has shown, or what the job's last run found out, as long as that is fresh.
+
+    That HTTP works for a site says little of this page of it: then a look is worth its while.
+    """
+    since = app.now() - app.settings.strategy_memory_seconds
+    try:
+        site = sites.get(tx, url.lane)
+    except NotFound:
+        return None
+    if site.policy.strategy is not None:
+        return Probed(site.policy.strategy, "pinned for its site")
+    learned = site.learned
+    if learned is not None and learned.strategy != HTTP.name and learned.at > since:
+        return Probed(learned.strategy, f"learned from its site: {learned.why}")
+    last = first_page.last_strategy(tx, job.id, url.href, since)
+    # What renders stays no longer than the memory of how HTTP was refused.
+    if last == HTTP.name or (last == BROWSER.name and learned is None and _refused_since(site, since)):
+        return Probed(last, "as in the last run of its job")
+    return None
+
+
+def _refused_since(site: Site, since: float) -> bool:
+    plain = site.evidence.get(HTTP.name)
+    return plain is not None and plain.times_refused > 0 and plain.at > since
+
+
+async def _look(app: App, prober: Prober, spec: Spec, url: Url) -> Probed:
+    """Look at the site. How it refuses us is remembered as what any page of it would have taught."""
+    found = await prober.resolve(spec, url.href)
+    if found.refusal is not None and not found.is_known:
+        seen: dict[Sight, Sights] = {(HTTP.name, found.refusal.value): Sights(1, url=redact(url.href))}
+        learn = partial(sites.tally, tallies={url.lane: Tally(seen=seen)}, now=app.now())
+        await app.database.write(learn, name="learn")
+    return found
+
+
+def _missing(found: Probed) -> Event:
+    meta = {"resolved_strategy": found.strategy, "used": HTTP.name, "why": found.why, "remedy": NO_BROWSER}
+    return Event(STRATEGY_MISSING, Level.WARN, meta)
