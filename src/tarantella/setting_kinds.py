@@ -44,6 +44,15 @@ def share(value: Any) -> float:
     return number
 
 
+def flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if not isinstance(value, str) or value.lower() not in known:
+        raise ValueError("it should be true or false")
+    return known[value.lower()]
+
+
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it should be text")

@@ -9,6 +9,7 @@ import orjson
 import pytest
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
@@ -56,6 +57,7 @@ FULL = Spec(
     durable=True,
     strategy="browser",
     auto=True,
+    browser=Browsing(".price", 100, ("image",)),
     priority=Priority.LOW,
     secrets=Secrets(
         {"authorization": "Bearer s3cret"},

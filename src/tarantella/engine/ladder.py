@@ -67,7 +67,7 @@ def missing(page: Page, failure: Failure, lane: OwnedLane, run: ServedRun, tools
         "used": page.strategy,
         "reason": failure,
         "url": redact(page.url),
-        "remedy": tools.missing.get(target, NO_BROWSER),
+        "remedy": tools.no_browser or NO_BROWSER,
     }
     return (Event(STRATEGY_MISSING, Level.WARN, meta),)
 

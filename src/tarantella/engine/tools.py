@@ -25,9 +25,9 @@ class Tools:
     clock: Clock = Clock()
     luck: Callable[[], float] = random.random
     recheck_share: float = RECHECKED_SHARE  # of pages for which a cheaper strategy is tried, too
-    missing: Mapping[str, str] = field(default_factory=dict)  # by strategy that is not there: what to do about it
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Guard = field(default_factory=Guard)
+    no_browser: str | None = None  # why pages that need one fail here, where there is none
 
     async def close(self) -> None:
         for closer in self.closers:

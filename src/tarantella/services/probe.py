@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -12,7 +12,6 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.job import strategy_after
 from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
-from tarantella.domain.strategy import Strategy
 from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
@@ -87,11 +86,6 @@ class Prober:
         except TimeoutError:
             return f"No address for {url.host} was found within {self._seconds:g} seconds."
         return None
-
-    @property
-    def strategies(self) -> Mapping[str, Strategy]:
-        """Those that there is something for on this machine."""
-        return self._made().strategies
 
     async def close(self) -> None:
         if self._tools is not None:

@@ -14,6 +14,7 @@ from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.url import Url, redact
 from tarantella.engine.ladder import NO_BROWSER
+from tarantella.fetchers import FETCHERS
 from tarantella.services.app import App
 from tarantella.services.probe import Probed, Prober
 from tarantella.store import first_page, sites
@@ -30,10 +31,11 @@ async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> 
     if (known := known_strategy(job.strategy, requires_auth=job.requires_auth)) is not None:
         found = Probed(known, LOGIN if job.requires_auth else AS_ASKED)
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
-        return replace(spec, strategy=found.strategy), found, []
+        there = known in FETCHERS
+        return replace(spec, strategy=known if there else HTTP.name), found, [] if there else [_missing(found)]
     taught = await app.database.read(partial(_taught, app=app, job=job, url=url))
     found = taught if taught is not None else await _look(app, prober, spec, url)
-    if found.strategy in prober.strategies:
+    if found.strategy in app.strategies():
         return replace(spec, strategy=found.strategy, auto=True), found, []
     return replace(spec, strategy=HTTP.name, auto=True), found, [_missing(found)]
 
