@@ -15,6 +15,7 @@ from tests.site import (
     shop,
     sitemaps,
     statuses,
+    strategies,
     traps,
     walls,
 )
@@ -40,6 +41,7 @@ FAMILIES = (
     shop,
     sitemaps,
     statuses,
+    strategies,
     traps,
     walls,
 )

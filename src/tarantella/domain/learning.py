@@ -26,11 +26,9 @@ DIFFERENT = "different"
 NEWEST_COUNTS = 0.2
 # A site is said to need a browser where HTTP was refused so often, and nearly always. In between, HTTP is tried first, and
 # those pages go on that must. What is believed is believed until it is rather wrong than right.
-FEWEST_TRIES = 5
+FEWEST_REFUSALS = 5
 NEARLY_ALWAYS = 0.9
 RATHER = 0.5
-# So many refusals, and more of them than pages: then a host's next pages of the same run start higher up.
-FEWEST_REFUSALS = 3
 
 
 # What one try has shown: the strategy, and how it was refused, if it was. No class: there is one for every page.
@@ -130,7 +128,7 @@ def learned(evidence: Evidence, before: str | None) -> Learned | None:
     believed = before == BROWSER.name
     if plain.share < (RATHER if believed else NEARLY_ALWAYS):
         return Learned(HTTP.name, plain.at, f"HTTP gave {_counted(plain)}") if plain.ok else None
-    if not rendered.ok or rendered.share >= RATHER or (not believed and plain.times_refused < FEWEST_TRIES):
+    if not rendered.ok or rendered.share >= RATHER or (not believed and plain.times_refused < FEWEST_REFUSALS):
         return None  # nothing is known that works, or it may have been chance
     # It holds for as long as nobody has seen HTTP do better: its last try is what grows old.
     return Learned(BROWSER.name, plain.at, f"HTTP gave {_counted(plain)}; the browser gave {_counted(rendered)}")

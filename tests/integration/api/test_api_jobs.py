@@ -161,7 +161,7 @@ def test_a_run_is_answered_as_the_system_before_answered(client: Talker, site: S
     assert (run["requested_strategy"], run["resolved_strategy"], run["job_id"]) == ("auto", "http", job["id"])
     over = client.ended(run["id"])
     assert over["status"] == "completed"
-    assert set(over["stats"]) == {"http_status", "content_type", "content_length", "title"}
+    assert set(over["stats"]) == {"http_status", "content_type", "content_length", "title", "cost"}
     assert over["stats"]["http_status"] == 200
     told = client.get(f"/jobs/runs/{run['id']}/events")
     assert all(set(event) == EVENT_KEYS for event in told)
