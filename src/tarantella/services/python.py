@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
+from tarantella.domain.job import Wish
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import OFF, TrapLimits
@@ -58,6 +59,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`.
         Fields are names that are found by themselves, as in `["title", "price"]`, or `{"name": "css@attr"}`, or specifications
         as in a fields file.
+        `strategy` is "auto", "http" or "browser"; left to us, pages that need a browser get one if there is any.
         With `cache=True` answers are kept for later runs.
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
@@ -181,7 +183,10 @@ def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
         "connect_timeout": settings.connect_timeout_seconds,
         "user_agent": settings.user_agent,
         "allow_networks": tuple(settings.allow_networks),
+        "auto": options.get("strategy", Wish.AUTO) == Wish.AUTO,
     }
+    if values["auto"]:
+        options.pop("strategy", None)
     return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
 
 
