@@ -155,6 +155,7 @@ def _told(run: Run) -> Iterator[str]:
                 else value
             )
             yield f"{name} {shown}" if value is not True else name
+    yield f"strategy {spec.wish}"
     if spec.traps != TrapLimits():
         yield f"trap limits {spec.traps}"
     yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)

@@ -31,7 +31,7 @@ COLUMNS = {
     "slots": "throttle.slots",
     "per host": "policy.per_host",
     "delay": "policy.delay",
-    "strategy": "learned.strategy",
+    "strategy": "strategy",
     "runs": "waiting_runs",
 }
 NONE = "none"

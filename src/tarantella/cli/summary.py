@@ -36,6 +36,7 @@ class Summary:
     width: int = 80
     ellipsis: str = "…"
     resumable: bool = True
+    missing: Mapping[str, Any] | None = None  # a strategy that pages would have needed
 
     @property
     def interrupted(self) -> bool:
@@ -129,6 +130,10 @@ def coverage_lines(run: Run) -> Iterator[str]:
 def _hints(summary: Summary) -> Iterator[str]:
     if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
         yield f"{ALL_DENIED}\n{INDENT}{option}"
+    if summary.missing is not None:
+        why = in_words("failed", summary.missing["reason"])
+        url = words.shortened(words.clean(summary.missing["url"]), summary.width, summary.ellipsis)
+        yield f"A {summary.missing['wanted']} would get further: {why}.\n{INDENT}{url}\n{INDENT}{summary.missing['remedy']}"
     if summary.interrupted and summary.resumable:
         yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
     elif summary.interrupted:

@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.failure import Failure
 from tarantella.domain.learning import Sight, Sights
 from tarantella.domain.page import Page
 from tarantella.domain.strategy import BROWSER, HTTP
@@ -77,7 +78,8 @@ class Tally:
     def add(self, failure: str | None, elapsed_ms: int) -> None:
         self.requests += 1
         self.elapsed_ms += elapsed_ms
-        if failure is not None:
+        # An empty page says nothing against the host.
+        if failure is not None and failure != Failure.NEEDS_RENDER:
             self.failures[failure] += 1
 
     def saw(self, sight: Sight, page: Page) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tarantella.domain import sitemap
 from tarantella.domain.errors import NotFound
-from tarantella.domain.event import Level
+from tarantella.domain.event import STRATEGY_MISSING, Level
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.scope import Scope
@@ -117,6 +117,12 @@ async def event_list(
     app: App, run_id: str, *, after: int = 0, limit: int = 1_000, level: Level | None = None
 ) -> list[dict[str, Any]]:
     return await app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit, level=level))
+
+
+async def missing_strategy(app: App, run_id: str) -> dict[str, Any] | None:
+    """What the run has said of a strategy that it would have needed and was not there, if it has."""
+    warnings = await event_list(app, run_id, level=Level.WARN)
+    return next((event["meta"] for event in warnings if event["message"] == STRATEGY_MISSING), None)
 
 
 async def pause(app: App, run_id: str) -> RunStatus:

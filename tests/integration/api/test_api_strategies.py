@@ -104,3 +104,43 @@ def test_tasks_leave_their_strategy_to_us(client: Talker, site: Site) -> None:
     run = client.get(f"/jobs/runs/{client.task(site.url_for('/ok'))}")
     assert (run["requested_strategy"], run["resolved_strategy"]) == ("auto", "http")
     assert site.hits == [], "the first page is as good as a look"
+
+
+# -- with a real browser
+
+
+@pytest.mark.usefixtures("browser", "engine")
+def test_a_page_that_scripts_fill_is_rendered_without_asking_for_it_twice(client: Talker, site: Site) -> None:
+    run = client.run_of(client.job(site.url_for("/scripted/7"), {"name": "heading", "css": "h1"}))
+    assert (run["requested_strategy"], run["resolved_strategy"]) == ("auto", "browser")
+    over = client.ended(run["id"])
+    assert (over["status"], over["cost"]["pages_by_strategy"]) == ("completed", {"browser": 1})
+    [record] = client.get(f"/jobs/runs/{run['id']}/records")
+    assert record["fields"]["heading"] == "Story 7"
+    assert [hit.path for hit in site.hits].count("/scripted/7") == 2, "the look, and the browser"
+    client.until(f"/sites/{HOST}", lambda found: "browser" in found["learned"]["evidence"])
+    again = client.run_of(client.job(site.url_for("/scripted/7")))
+    assert again["resolved_strategy"] == "browser"
+
+
+@pytest.mark.usefixtures("browser", "engine")
+def test_a_named_strategy_is_used_as_given_and_a_refused_page_goes_up_the_ladder_with_all_six_events(
+    client: Talker, site: Site
+) -> None:
+    job = client.job(site.url_for("/403"), strategy="http", max_attempts=2, backoff={"base": 0.05, "jitter": 0})
+    refused = client.ended(client.run_of(job)["id"])
+    job = client.job(site.url_for("/browsers-only/1"), strategy="http", backoff={"base": 0.05, "jitter": 0})
+    given = client.ended(client.run_of(job)["id"])
+    assert (refused["status"], refused["resolved_strategy"], refused["failure_code"]) == ("failed", "http", "blocked")
+    assert (given["status"], given["resolved_strategy"]) == ("completed", "http")
+    messages = client.messages(given["id"])
+    assert messages == ["Run created", "Run started", "Strategy escalated", "Retry scheduled", "Run completed"]
+    assert client.messages(refused["id"])[-1] == "Run failed"
+    [climb] = [e for e in client.get(f"/jobs/runs/{given['id']}/events") if e["message"] == "Strategy escalated"]
+    assert climb["meta"] == {
+        "from": "http",
+        "to": "browser",
+        "reason": "blocked",
+        "detail": "HTTP 403",
+        "url": site.url_for("/browsers-only/1"),
+    }

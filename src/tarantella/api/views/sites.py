@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from tarantella.api.views.common import Flag, Number, Said, Told, Whole, moment
+from tarantella.domain.strategy import HTTP
 from tarantella.services import sites
 from tarantella.services.app import App
 from tarantella.services.sites import Site
@@ -134,6 +135,10 @@ class SiteView(Told):
     breaker: BreakerView
     throttle: ThrottleView
     errors: ErrorsView
+    strategy: str = Field(
+        description="With what pages start that runs leave to us: as pinned, or as learned, else `http`.",
+        examples=["http"],
+    )
     learned: LearnedView
     waiting_runs: int = Field(description="Runs that have pages to be fetched here.")
     is_at_work: bool = Field(description="Whether a worker works on it now.")
@@ -141,6 +146,7 @@ class SiteView(Told):
     @classmethod
     def of(cls, app: App, site: Site) -> Self:
         now = app.now()
+        learned = _learned(app, site)
         policy, breaker, rate = site.policy, site.breaker, sites.error_rate(site, now)
         return cls(
             host=site.host,
@@ -175,7 +181,8 @@ class SiteView(Told):
                 last_ok_at=moment(site.last_ok_at),
                 last_failed_at=moment(site.last_failed_at),
             ),
-            learned=_learned(app, site),
+            strategy=policy.strategy or learned.strategy or HTTP.name,
+            learned=learned,
             waiting_runs=site.waiting_runs,
             is_at_work=site.owner is not None,
         )
