@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import NoReturn
 
 from turbohtml import Document, Element, Text
@@ -71,7 +71,7 @@ _WRITES = re.compile(
 _LEADS_AWAY = re.compile(
     r"(?:location(?:\.href)?\s*=[^=]|location\.(?:replace|assign)\()"
 )  # whoever follows it gets another page
-_MOST_CHARACTERS = 12 * (MOST_WORDS + MOST_AROUND)
+_MOST_CHARACTERS = 8 * (MOST_WORDS + MOST_AROUND)
 _DEEPEST = 100  # a shell is flat, and pages that are not may be without end
 _PROGRAM = re.compile(r"^\s*(?:$|module$|(?:text|application)/(?:x-)?(?:java|ecma)script)", re.IGNORECASE)
 
@@ -88,7 +88,7 @@ def find_shell(html: Document, links: int, words: int, *, refreshes: bool = Fals
     if not scripts or not any(map(_could_fill, scripts)):
         return None
     body = html.find("body")
-    if body is None or (not words and _says_much(body, scripts)):
+    if body is None or (not words and _says_much(body)):
         return None
     look = _Look()
     try:
@@ -98,15 +98,15 @@ def find_shell(html: Document, links: int, words: int, *, refreshes: bool = Fals
     return shell(look.signs(asks=any(map(_asks, html.select("noscript")))))
 
 
-def _says_much(body: Element, scripts: Iterable[Element]) -> bool:
+def _says_much(body: Element) -> bool:
     """Whether there is more text than a shell has, seen without looking at what it stands in."""
-    room = _MOST_CHARACTERS + sum(len(script.text) for script in scripts)
+    room = _MOST_CHARACTERS + sum(len(each.text) for each in body.select("script, style, noscript, template"))
     for text in body.strings:
         if not text.isspace():
             room -= len(text)
             if room < 0:
                 return True
-    return False
+    return count_words(body.to_text()) > MOST_WORDS + MOST_AROUND
 
 
 class _Look:
@@ -132,56 +132,55 @@ class _Look:
             asks=asks,
         )
 
-    def at(self, element: Element, depth: int = 0, *, around: bool = False, waits: bool = False) -> bool:
+    def at(self, element: Element, depth: int = 0, *, waits: bool = False) -> bool:
         """Look at an element, and say whether there is anything in it. What only waits is nothing."""
         if depth > _DEEPEST:
             _enough()
         something = False
         for child in element:
             if isinstance(child, Text):
-                something |= self._reads(child.data, around=around, waits=waits)
+                something |= self._reads(child.data, waits=waits)
             elif isinstance(child, Element) and child.tag not in _UNSEEN:
-                something |= self._meets(child, depth, around=around, waits=waits)
+                something |= self._meets(child, depth, waits=waits)
         return something
 
-    def _meets(self, element: Element, depth: int, *, around: bool, waits: bool) -> bool:
+    def _meets(self, element: Element, depth: int, *, waits: bool) -> bool:
         tag, attrs = element.tag, element.attrs
+        if tag in _AROUND or (attrs and _text(attrs, "role") in _AROUND_ROLES):
+            return self._passes(element)
         if tag in _PLAYERS:
-            self.plays |= not around and not _is_hidden(attrs)
-            return not _is_hidden(attrs)
+            seen = not _is_hidden(attrs)
+            self.plays |= seen
+            return seen
         if tag in _FIELDS:
             seen = _text(attrs, "type").lower() not in _NO_FIELD_TYPES
-            self.fields |= seen and not around
+            self.fields |= seen
             return seen
-        name = " ".join(filter(None, (_text(attrs, "id"), _text(attrs, "class"))))
-        if not waits and (_text(attrs, "aria-busy") == "true" or _text(attrs, "role") == "progressbar"):
-            waits = True
-        if not waits and name and tag not in ("body", "html") and _LOADING.search(name):
-            waits = True
-        if waits:
-            self.loading = True
+        waits = waits or (bool(attrs) and _is_waiting(attrs))
+        self.loading |= waits
         if tag in _IMAGES:
-            self.images += not around and not waits
+            self.images += not waits
             return not waits
-        inside = around or tag in _AROUND or _text(attrs, "role") in _AROUND_ROLES
-        something = self.at(element, depth + 1, around=inside, waits=waits)
-        if not something and not inside and (tag in _PLACES or "-" in tag):
+        something = self.at(element, depth + 1, waits=waits)
+        if not something and (tag in _PLACES or "-" in tag):
             self._finds_empty(tag, attrs)
         return something
 
-    def _reads(self, text: str, *, around: bool, waits: bool) -> bool:
+    def _passes(self, element: Element) -> bool:
+        """What stands around a page is counted and not looked at: its pictures and fields are every page's."""
+        self.around += _size(element.to_text())
+        if self.around > MOST_AROUND:
+            _enough()
+        return True
+
+    def _reads(self, text: str, *, waits: bool) -> bool:
         if not text or text.isspace():
             return False
-        if not around and ((len(text) < 80 and _LOADING_WORDS.match(text)) or (waits and count_words(text) <= 3)):
+        if (len(text) < 80 and _LOADING_WORDS.match(text)) or (waits and count_words(text) <= 3):
             self.loading = True
             return False
-        # Some languages write without blanks between their words.
-        words = max(count_words(text), len(text.strip()) // 8)
-        if around:
-            self.around += words
-        else:
-            self.words += words
-        if self.words > MOST_WORDS or self.around > MOST_AROUND:
+        self.words += _size(text)
+        if self.words > MOST_WORDS:
             _enough()
         return True
 
@@ -200,6 +199,17 @@ class _Look:
 
 def _enough() -> NoReturn:
     raise _Enough
+
+
+def _size(text: str) -> int:
+    """How many words there are; some languages write without blanks between them."""
+    return max(count_words(text), len(text.strip()) // 8)
+
+
+def _is_waiting(attrs: Attrs) -> bool:
+    if _text(attrs, "aria-busy") == "true" or _text(attrs, "role") == "progressbar":
+        return True
+    return any(name and _LOADING.search(name) for name in (_text(attrs, "id"), _text(attrs, "class")))
 
 
 def _text(attrs: Attrs, name: str) -> str:
