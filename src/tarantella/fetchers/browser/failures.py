@@ -41,6 +41,7 @@ def took_too_long(what: str, url: Url) -> FetchError:
 def crashed(what: str = "crashed") -> FetchError:
     words = {
         "crashed": "The page crashed in the browser.",
+        "closed": "The page was closed before it could be read.",
         "gone": "The browser died.",
         "hung": "The browser did not answer any more, and was replaced.",
     }

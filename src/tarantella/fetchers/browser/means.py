@@ -16,4 +16,5 @@ class BrowserMeans:
     navigation_seconds: float = 30.0
     pages_at_once: int = 4
     most_memory: int = 2_000_000_000
+    idle_seconds: float = 60.0
     pages_per_context: int = PAGES_PER_CONTEXT

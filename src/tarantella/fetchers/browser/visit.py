@@ -75,7 +75,7 @@ class PageVisit:
     async def _prepare(self) -> None:
         page = self._page
         page.on("crash", lambda _: self._fail(crashed()))
-        page.on("close", lambda _: self._fail(crashed("gone")))
+        page.on("close", lambda _: self._fail(crashed("closed")))
         page.on("popup", lambda popup: _forget(popup.close()))
         page.on("download", lambda _: self._downloads())
         await self._traffic.watch(self._browsing.block)
