@@ -35,7 +35,7 @@ COLUMNS = {
     "runs": "waiting_runs",
 }
 NONE = "none"
-StrategyName = Literal["auto", "http", "browser"]
+PinName = Literal["auto", "http", "browser"]
 POLICY = "Policy"
 
 app = typer.Typer(
@@ -110,9 +110,10 @@ def set_(
             "--pause/--go-on", help="Ask nothing of it, or go on.", show_default=False, rich_help_panel=POLICY
         ),
     ] = None,
-    strategy: Annotated[
-        StrategyName | None,
+    pin: Annotated[
+        PinName | None,
         typer.Option(
+            "--strategy",
             metavar="auto|http|browser",
             help="How its pages are fetched, by runs that leave it to us; auto goes by what the site has taught.",
             show_default=False,
@@ -135,7 +136,7 @@ def set_(
     }
     change |= {
         name: said
-        for name, said in (("obey_robots", obey_robots), ("paused", paused), ("strategy", strategy))
+        for name, said in (("obey_robots", obey_robots), ("paused", paused), ("strategy", pin))
         if said is not None
     }
     return _asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(host), change)
