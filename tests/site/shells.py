@@ -79,6 +79,17 @@ SHELLS: Mapping[str, str] = {
         '<div class="page"><div role="banner"><a href="/">Shop</a></div><div id="root"><div class="container"></div></div>'
         '<div role="contentinfo">© Shop</div></div><script src="/app.js"></script>'
     ),
+    "a header in its root and nothing below": html(
+        '<div id="root"><header><a href="/">Shop</a></header><div class="content"></div></div><script src="/app.js"></script>'
+    ),
+    "a notice of cookies before it": html(
+        f'<div id="cookie-notice"><p>{"We and our partners use cookies for everything. " * 8}</p><button>Fine</button></div>'
+        '<div id="app"></div><script src="/app.js"></script>'
+    ),
+    "a frame of divs with names": html(
+        f'<div class="site-header">{NAVIGATION}</div><div id="app"></div><div class="footer">{"Small print. " * 20}</div>'
+        '<script src="/app.js"></script>'
+    ),
     "a notice in french": html(
         "<noscript>Veuillez activer JavaScript pour utiliser cette application : activez JavaScript.</noscript>"
         '<div class="frame"></div><script src="/app.js"></script>'
@@ -159,6 +170,13 @@ NO_SHELLS: Mapping[str, str] = {
     "written without blanks": html(f"<main><p>{'織機は布を織るための道具である。' * 20}</p></main><script src=/a.js></script>"),
     "a list of links": html("".join(f'<li><a href="/{n}">{n}</a></li>' for n in range(80)) + '<div id="more"></div><script src=/a.js></script>'),
     "a short list of links": html("".join(f'<li><a href="/{n}">item {n}</a></li>' for n in range(20)) + '<script src=/a.js></script>'),
+    "a hero and nothing else": html(
+        '<header class="hero"><h1>Looms for everybody</h1><p>Made by hand since 1912.</p></header><script src=/a.js></script>'
+    ),
+    "rows that are empty here and there": html(
+        '<div class="container"><h1>Our looms</h1><p>We make them by hand, one a week, of the wood of old beeches.</p></div>'
+        '<div class="container"></div><script src=/a.js></script>'
+    ),
     "thanks": html("<h1>Thank you!</h1><p>Your message was sent.</p><div id='modal-root'></div><script src=/a.js></script>"),
     "without a body": "<html><head><title>x</title><script src=/a.js></script></head></html>".replace("</html>", "<p>A text for everybody.</html>"),
 }  # fmt: skip

@@ -74,7 +74,7 @@ def _answered(
     """The site gave what was asked for: is it a page of this run?"""
     lane_was = lane.breaker.state
     if visit.protocol != FROM_CACHE:
-        lane.succeeded(elapsed)
+        lane.succeeded(elapsed, rendered=page.strategy == "browser")
     if page.strategy == "http":
         lane.plain_ok += 1
     events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)

@@ -23,11 +23,10 @@ _ONLY_HTTP: Mapping[str, Strategy] = {_HTTP: HTTP}
 
 
 def climbed(page: Page, lane: OwnedLane, tools: Tools) -> Page:
-    """The page as it starts at a host that is known to need more; never with less than it has."""
-    prefers = lane.prefers
-    if prefers is None or prefers not in tools.strategies or STRATEGIES[prefers].cost <= STRATEGIES[page.strategy].cost:
+    """The page as it starts at a host where plain HTTP is known to be in vain."""
+    if page.strategy != _HTTP or lane.prefers is None or lane.prefers not in tools.strategies:
         return page
-    return page._replace(strategy=prefers)
+    return page._replace(strategy=lane.prefers)
 
 
 def available(lane: OwnedLane, tools: Tools) -> Mapping[str, Strategy]:

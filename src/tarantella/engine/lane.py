@@ -41,7 +41,7 @@ class OwnedLane:
         self.name = lane.name
         self.clock = clock
         self.breaker: Breaker = CLOSED if lane.breaker == CLOSED else lane.breaker
-        self.throttle = Throttle(limit=1)
+        self.throttle = self._rendered = Throttle(limit=1)
         self.tasting = lane.unclean_deaths >= 2
         self.active = 0
         self.held: set[int] = set()
@@ -63,7 +63,7 @@ class OwnedLane:
         self._clean_told = False
         self._changed = False
         self._breaker_resets = lane.breaker_resets
-        self.plain_ok = self.plain_refused = 0  # pages of runs that leave the strategy to us, over HTTP
+        self.plain_ok = self.plain_refused = 0  # pages over HTTP
         self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
 
     # -- the pages at hand
@@ -228,8 +228,14 @@ class OwnedLane:
         else:
             self.prefers = self._learned
 
-    def succeeded(self, latency: float) -> None:
-        self.throttle = self.throttle.after_success(latency)
+    def succeeded(self, latency: float, *, rendered: bool = False) -> None:
+        if rendered:
+            # What is quick for a browser would be slow for HTTP: each is measured by its own, and both share the slots.
+            self._rendered = self._rendered._replace(limit=self.throttle.limit, slots=self.throttle.slots)
+            self._rendered = self._rendered.after_success(latency)
+            self.throttle = self.throttle._replace(slots=self._rendered.slots)
+        else:
+            self.throttle = self.throttle.after_success(latency)
         if self.breaker is not CLOSED:
             self._set_breaker(self.breaker.after_success())
 

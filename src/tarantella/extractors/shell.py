@@ -17,6 +17,11 @@ Attrs = Mapping[str, str | list[str] | None]
 _UNSEEN = frozenset({"script", "style", "template", "noscript", "head", "title", "link", "meta"})
 _AROUND = frozenset({"header", "nav", "footer", "aside"})
 _AROUND_ROLES = frozenset({"banner", "navigation", "contentinfo", "complementary"})
+# The same where it is only called so, and notices that stand before every page.
+_AROUND_NAMES = re.compile(
+    r"(?:^|\s)(?:site-|page-|main-|global-)?(?:header|footer|navbar|nav|menu|topbar|sidebar)(?:\s|$)|cookie|consent|gdpr",
+    re.IGNORECASE,
+)
 _PLACES = frozenset({"div", "main", "section", "article"})
 _PLAYERS = frozenset({"iframe", "frame", "frameset", "video", "audio", "object", "embed"})
 _IMAGES = frozenset({"img", "picture", "svg", "canvas"})
@@ -146,7 +151,7 @@ class _Look:
 
     def _meets(self, element: Element, depth: int, *, waits: bool) -> bool:
         tag, attrs = element.tag, element.attrs
-        if tag in _AROUND or (attrs and _text(attrs, "role") in _AROUND_ROLES):
+        if tag in _AROUND or (attrs and _is_around(attrs)):
             return self._passes(element)
         if tag in _PLAYERS:
             seen = not _is_hidden(attrs)
@@ -195,6 +200,8 @@ class _Look:
             self.place = self.place or told
         elif name and not _AT_HAND.search(name):
             self.place = self.place or told
+        elif not name and any(map(_MAIN.match, _text(attrs, "class").split())):
+            self.place = self.place or f".{_text(attrs, 'class').split()[0][:60]}"
 
 
 def _enough() -> NoReturn:
@@ -204,6 +211,12 @@ def _enough() -> NoReturn:
 def _size(text: str) -> int:
     """How many words there are; some languages write without blanks between them."""
     return max(count_words(text), len(text.strip()) // 8)
+
+
+def _is_around(attrs: Attrs) -> bool:
+    if _text(attrs, "role") in _AROUND_ROLES:
+        return True
+    return any(name and _AROUND_NAMES.search(name) for name in (_text(attrs, "id"), _text(attrs, "class")))
 
 
 def _is_waiting(attrs: Attrs) -> bool:
