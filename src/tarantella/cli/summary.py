@@ -131,13 +131,20 @@ def _hints(summary: Summary) -> Iterator[str]:
     if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
         yield f"{ALL_DENIED}\n{INDENT}{option}"
     if summary.missing is not None:
-        why = in_words("failed", summary.missing["reason"])
-        url = words.shortened(words.clean(summary.missing["url"]), summary.width, summary.ellipsis)
-        yield f"A {summary.missing['wanted']} would get further: {why}.\n{INDENT}{url}\n{INDENT}{summary.missing['remedy']}"
+        yield "\n".join(_missing(summary, summary.missing))
     if summary.interrupted and summary.resumable:
         yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
     elif summary.interrupted:
         yield "Everything so far is kept, but the site has ended with this command: it can't go on."
+
+
+def _missing(summary: Summary, said: Mapping[str, Any]) -> Iterator[str]:
+    """What would have been needed for some pages, an example of them, and what to do."""
+    why = in_words("failed", said["reason"]) if "reason" in said else words.clean(said["why"])
+    yield f"A {said['wanted']} would get further: {why}."
+    if "url" in said:
+        yield INDENT + words.shortened(words.clean(said["url"]), summary.width - len(INDENT), summary.ellipsis)
+    yield INDENT + said["remedy"]
 
 
 def allow_network(troubles: Sequence[Mapping[str, Any]], done: int) -> str | None:

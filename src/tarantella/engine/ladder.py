@@ -71,7 +71,7 @@ def missing(page: Page, failure: Failure, lane: OwnedLane, run: ServedRun, tools
     return (Event(STRATEGY_MISSING, Level.WARN, meta),)
 
 
-NO_BROWSER = "there is no browser here; `tarantella doctor` says how to get one"
+NO_BROWSER = "There is no browser."
 
 
 def refused(page: Page, failure: Failure, lane: OwnedLane, run: ServedRun, tools: Tools) -> tuple[Event, ...]:

@@ -13,8 +13,8 @@ from tarantella.domain.site import Tally
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.url import Url, redact
-from tarantella.engine.ladder import NO_BROWSER
 from tarantella.fetchers import FETCHERS
+from tarantella.fetchers.browser.finding import find_browser
 from tarantella.services.app import App
 from tarantella.services.probe import Probed, Prober
 from tarantella.store import first_page, sites
@@ -32,12 +32,12 @@ async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> 
         found = Probed(known, LOGIN if job.requires_auth else AS_ASKED)
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
         there = known in FETCHERS
-        return replace(spec, strategy=known if there else HTTP.name), found, [] if there else [_missing(found)]
+        return replace(spec, strategy=known if there else HTTP.name), found, [] if there else [_missing(app, found)]
     taught = await app.database.read(partial(_taught, app=app, job=job, url=url))
     found = taught if taught is not None else await _look(app, prober, spec, url)
     if found.strategy in app.strategies():
         return replace(spec, strategy=found.strategy, auto=True), found, []
-    return replace(spec, strategy=HTTP.name, auto=True), found, [_missing(found)]
+    return replace(spec, strategy=HTTP.name, auto=True), found, [_missing(app, found)]
 
 
 def _taught(tx: Tx, app: App, job: Job, url: Url) -> Probed | None:
@@ -77,6 +77,7 @@ async def _look(app: App, prober: Prober, spec: Spec, url: Url) -> Probed:
     return found
 
 
-def _missing(found: Probed) -> Event:
-    meta = {"resolved_strategy": found.strategy, "used": HTTP.name, "why": found.why, "remedy": NO_BROWSER}
+def _missing(app: App, found: Probed) -> Event:
+    remedy = find_browser(app.settings.browser).missing or f"There is nothing for {found.strategy} here."
+    meta = {"wanted": found.strategy, "used": HTTP.name, "why": found.why, "remedy": remedy}
     return Event(STRATEGY_MISSING, Level.WARN, meta)
