@@ -28,8 +28,8 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
     clock = tools.clock
     began_at, began = clock.wall(), clock.monotonic()
     taken = page
-    if lane.prefers is not None and run.spec.auto:
-        page = ladder.climbed(page, lane, tools)
+    if (lane.prefers is not None or run.climbed) and run.spec.auto:
+        page = ladder.climbed(page, lane, run, tools)
     try:
         url = stored(page.url)
         if (run.spec.obey_robots or lane.obeys_robots) and not known_to_be_allowed(url, lane, run, tools):

@@ -187,7 +187,9 @@ class Drain:
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
-        if (lane.prefers is not None or page.strategy != "http") and is_to_be_rechecked(page, lane, run, self._tools):
+        if (lane.prefers or run.climbed or page.strategy != "http") and is_to_be_rechecked(
+            page, lane, run, self._tools
+        ):
             return attempt_recheck(page, lane, run, self._tools)
         if page.is_start and run.spec.sitemaps:
             return attempt_start(page, lane, run, self._tools)

@@ -22,11 +22,13 @@ _HTTP = HTTP.name
 _ONLY_HTTP: Mapping[str, Strategy] = {_HTTP: HTTP}
 
 
-def climbed(page: Page, lane: OwnedLane, tools: Tools) -> Page:
-    """The page as it starts at a host where plain HTTP is known to be in vain."""
-    if page.strategy != _HTTP or lane.prefers is None or lane.prefers not in tools.strategies:
+def climbed(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Page:
+    """The page as it starts at a host where plain HTTP is known to be in vain; known once is known for the rest of the run."""
+    prefers = lane.prefers or run.climbed.get(lane.name)
+    if page.strategy != _HTTP or prefers is None or prefers not in tools.strategies:
         return page
-    return page._replace(strategy=lane.prefers)
+    run.climbed[lane.name] = prefers
+    return page._replace(strategy=prefers)
 
 
 def available(lane: OwnedLane, tools: Tools) -> Mapping[str, Strategy]:
@@ -103,7 +105,7 @@ def is_to_be_rechecked(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools
     """Whether a page that is about to be rendered is asked for over HTTP first, to see whether that has come to work."""
     if not run.spec.auto or page.tries or lane.pinned is not None or lane.tasting:
         return False
-    renders = STRATEGIES[climbed(page, lane, tools).strategy].renders
+    renders = STRATEGIES[climbed(page, lane, run, tools).strategy].renders
     return renders and tools.luck() < tools.recheck_share
 
 

@@ -29,7 +29,7 @@ async def attempt_recheck(page: Page, lane: OwnedLane, run: ServedRun, tools: To
     """Ask for a page over HTTP, and leave it pending for the strategy that it is to have."""
     clock = tools.clock
     began_at, began = clock.wall(), clock.monotonic()
-    page = climbed(page, lane, tools)
+    page = climbed(page, lane, run, tools)
     try:
         url = stored(page.url)
         if (run.spec.obey_robots or lane.obeys_robots) and (
