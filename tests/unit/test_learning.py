@@ -16,6 +16,7 @@ from tarantella.domain.learning import (
     climbs,
     evidence_of,
     learned,
+    recent,
 )
 from tarantella.domain.page import Page
 
@@ -107,6 +108,24 @@ def test_it_is_stored_without_what_addresses_hide() -> None:
     assert "s3cret" not in str(stored)
     assert evidence_of(stored) == evidence
     assert NONE_YET.ok == 0
+
+
+def judged(*pages: bool) -> bool:
+    """Whether a host climbs after pages that were refused, or were not."""
+    ok = refused = 0.0
+    for page in pages:
+        if page:
+            ok, refused = recent(ok, refused + 1)
+        else:
+            ok += 1
+    return climbs(ok, refused)
+
+
+def test_a_host_that_turns_against_us_climbs_soon_and_one_that_refuses_some_never_does() -> None:
+    assert not judged(*[False] * 10_000, *[True] * 10)
+    assert judged(*[False] * 10_000, *[True] * 30)
+    assert not judged(*[False, False, True] * 2_000)
+    assert judged(*[False, True, True] * 2_000)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ NEWEST_COUNTS = 0.2
 # those pages go on that must. What is believed is believed until it is rather wrong than right.
 FEWEST_REFUSALS = 5
 NEARLY_ALWAYS = 0.9
+LAST_PAGES = 40  # of a host, by which its next pages of the same run are judged
 RATHER = 0.5
 
 
@@ -144,6 +145,12 @@ def _counted(seen: Experience) -> str:
     return f"{told}, and was refused {times:,} time{'' if times == 1 else 's'} ({codes})"
 
 
-def climbs(ok: int, refused: int) -> bool:
+def recent(ok: float, refused: float) -> tuple[float, float]:
+    """The same counts, of which those that are long ago have faded: a host may turn against us in the middle of a run."""
+    fading = min(1.0, LAST_PAGES / (ok + refused))
+    return ok * fading, refused * fading
+
+
+def climbs(ok: float, refused: float) -> bool:
     """Whether the next pages of a host should start higher up, after what became of those before them."""
     return refused >= FEWEST_REFUSALS and refused > ok

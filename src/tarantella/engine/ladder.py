@@ -85,7 +85,7 @@ def refused(page: Page, failure: Failure, lane: OwnedLane, run: ServedRun, tools
     meta = {
         "host": lane.name,
         "strategy": lane.prefers,
-        "why": f"{lane.plain_refused} pages were refused over HTTP, and {lane.plain_ok} were not",
+        "why": f"of its last pages {lane.plain_refused:.0f} were refused over HTTP, and {lane.plain_ok:.0f} were not",
         "url": redact(page.url),
     }
     return (Event(STRATEGY_LEARNED, meta=meta),)

@@ -11,7 +11,7 @@ from typing import Any
 from tarantella.domain.backoff import RETRY_AFTER_CAP
 from tarantella.domain.breaker import CLOSED, STAYS_OPEN, Breaker, BreakerState
 from tarantella.domain.failure import Failure, trips_breaker
-from tarantella.domain.learning import climbs
+from tarantella.domain.learning import climbs, recent
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
 from tarantella.domain.strategy import BROWSER, HTTP
@@ -63,7 +63,7 @@ class OwnedLane:
         self._clean_told = False
         self._changed = False
         self._breaker_resets = lane.breaker_resets
-        self.plain_ok = self.plain_refused = 0  # pages over HTTP
+        self.plain_ok = self.plain_refused = 0.0  # of the last pages over HTTP
         self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
 
     # -- the pages at hand
@@ -215,7 +215,7 @@ class OwnedLane:
 
     def refused_plain(self) -> bool:
         """A page was refused over HTTP; True if from now on pages start higher up."""
-        self.plain_refused += 1
+        self.plain_ok, self.plain_refused = recent(self.plain_ok, self.plain_refused + 1)
         before = self.prefers
         self._choose()
         return self.prefers != before
