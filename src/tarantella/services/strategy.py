@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from tarantella.domain.errors import NotFound
+from tarantella.domain.errors import NotFound, StoreError
 from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.job import known_strategy
 from tarantella.domain.learning import Sight, Sights
@@ -56,8 +57,10 @@ def _taught(tx: Tx, app: App, job: Job, url: Url) -> Probed | None:
     if learned is not None and learned.strategy != HTTP.name and learned.at > since:
         return Probed(learned.strategy, f"learned from its site: {learned.why}")
     last = first_page.last_strategy(tx, job.id, url.href, since)
+    # A record over HTTP may be that of an empty page, kept for want of a browser; then its site has not given it as a page.
+    works = last == HTTP.name and learned is not None and learned.strategy == HTTP.name
     # What renders stays no longer than the memory of how HTTP was refused.
-    if last == HTTP.name or (last == BROWSER.name and learned is None and _refused_since(site, since)):
+    if last is not None and (works or (last == BROWSER.name and learned is None and _refused_since(site, since))):
         return Probed(last, "as in the last run of its job")
     return None
 
@@ -72,8 +75,14 @@ async def _look(app: App, prober: Prober, spec: Spec, url: Url) -> Probed:
     found = await prober.resolve(spec, url.href)
     if found.refusal is not None and not found.is_known:
         seen: dict[Sight, Sights] = {(HTTP.name, found.refusal.value): Sights(1, url=redact(url.href))}
-        learn = partial(sites.tally, tallies={url.lane: Tally(seen=seen)}, now=app.now())
-        await app.database.write(learn, name="learn")
+        learn = partial(
+            sites.tally,
+            tallies={url.lane: Tally(seen=seen)},
+            now=app.now(),
+            remembers=app.settings.strategy_memory_seconds,
+        )
+        with suppress(StoreError):  # then the next look teaches it
+            await app.database.write(learn, name="learn")
     return found
 
 

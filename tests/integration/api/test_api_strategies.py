@@ -86,10 +86,22 @@ def test_a_job_whose_last_run_had_its_page_over_http_needs_no_look(client: Talke
         "pages_by_strategy": {"http": 1},
     }
     assert first["stats"]["cost"] == first["cost"]
+    client.until(f"/sites/{HOST}", lambda found: found["learned"]["strategy"] == "http")
     again = client.run_of(job)
     assert created(client, again)["why"] == "as in the last run of its job"
     client.ended(again["id"])
     assert [hit.path for hit in site.hits].count("/item/1") == 3, "a look and two runs"
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_job_whose_last_record_is_of_an_empty_page_is_looked_at_again(client: Talker, site: Site) -> None:
+    job = client.job(site.url_for("/spa"))
+    first = client.ended(client.run_of(job)["id"])
+    assert (first["status"], first["cost"]["pages_by_strategy"]) == ("completed", {"http": 1}), "there is no browser"
+    refused = {"needs_render": 2}
+    client.until(f"/sites/{HOST}", lambda found: found["learned"]["evidence"]["http"]["refused"] == refused)
+    assert client.run_of(job)["resolved_strategy"] == "browser"
+    assert client.messages(first["id"]).count("Strategy not available") == 1
 
 
 def test_a_site_tells_what_it_was_found_to_take_and_why(app: App, client: Talker) -> None:
