@@ -14,8 +14,8 @@ PASSWORD = "honey & wax"
 _SOCKETS = b"258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-def _scripted(title: str, code: str, body: str = "", **headers: str) -> Reply:
-    return page(title, f"{body}<script>{code}</script>", **headers)
+def _scripted(title: str, code: str, body: str = "") -> Reply:
+    return page(title, f"{body}<script>{code}</script>")
 
 
 @route("/scripted/shown")
@@ -233,9 +233,10 @@ async def socket(call: Call) -> Reply | None:
     return None
 
 
-@route("/scripted/closes")
-async def closes(_call: Call) -> Reply:
-    return _scripted("Closes itself", "window.close();")
+@route("/scripted/crash")
+async def crash(_call: Call) -> Reply:
+    """A page during whose life a test can have it crash, when it asks for this."""
+    return _scripted("Crash", "fetch('/scripted/crash-now');")
 
 
 @route("/scripted/asks-for-all")

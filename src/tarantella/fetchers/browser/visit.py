@@ -14,7 +14,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url, resolve
 from tarantella.fetchers.browser.acting import Actor
 from tarantella.fetchers.browser.contexts import SECONDS, Context
-from tarantella.fetchers.browser.failures import crashed, took_too_long, translated
+from tarantella.fetchers.browser.failures import DOWNLOAD, crashed, took_too_long, translated
 from tarantella.fetchers.browser.gateway import MARK
 from tarantella.fetchers.browser.traffic import Traffic
 from tarantella.fetchers.contract import Artifact, FetchError, Request, Response
@@ -91,6 +91,9 @@ class PageVisit:
             going = self._page.goto(url.href, wait_until="domcontentloaded", timeout=self._seconds * 1000)
             await self._within(self._seconds + 1, going, "navigation")
         except FetchError as error:
+            if error.detail == DOWNLOAD:
+                self._downloads()
+                raise _Over from None
             self._explain(error)
         finally:
             watching.cancel()
