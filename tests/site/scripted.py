@@ -22,7 +22,7 @@ def _scripted(title: str, code: str, body: str = "") -> Reply:
 async def shown(_call: Call) -> Reply:
     """What a browser says of itself, written by a script; the title too."""
     code = """
-    document.title = "Shown by a script";
+    document.title = document.querySelector("h1").textContent = "Shown by a script";
     const said = {width: innerWidth, height: innerHeight, agent: navigator.userAgent, language: navigator.language};
     for (const [name, value] of Object.entries(said)) {
       const line = document.createElement("p"); line.id = name; line.textContent = value; document.body.append(line);

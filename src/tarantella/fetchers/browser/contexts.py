@@ -61,7 +61,7 @@ class Contexts:
 
     async def take(self, request: Request) -> Context:
         """A context for this page; `give_back` comes later. Raises TimeoutError when the browser hangs."""
-        key = _key(request.options, request.url.host)
+        key = _key(request.options, request.url.host, self._edition(request.options.session))
         async with self._making.setdefault(key, asyncio.Lock()):
             context = self._contexts.get(key)
             if context is None or context.retired or context.pages >= self._most_pages:
@@ -120,6 +120,10 @@ class Contexts:
             context.known_cookies.update(_marks(session))
         return context
 
+    def _edition(self, session: str | None) -> int | None:
+        """Tells a session from the one that had its name before, so that one that was replaced or deleted is used no more."""
+        return self._sessions.edition(session) if session is not None and self._sessions is not None else None
+
     async def _session(self, name: str | None) -> Session | None:
         if name is None:
             return None
@@ -153,10 +157,10 @@ async def _close(context: Context) -> None:
         await context.gateway.close()
 
 
-def _key(options: Options, host: str) -> tuple[object, ...]:
+def _key(options: Options, host: str, edition: int | None) -> tuple[object, ...]:
     """Whose pages share a context: those of one job on one host, fetched in the same way."""
     given = tuple(tuple(sorted(cookie.items())) for cookie in options.cookies)
-    way = (options.user_agent, options.proxy, options.allow_networks, options.connect_timeout, options.session, given)
+    way = (options.user_agent, options.proxy, options.allow_networks, options.connect_timeout, options.session, edition, given)
     return (options.owner, host, way) if options.owner else ("", object())
 
 

@@ -60,6 +60,13 @@ class Sessions:
         except (OSError, ValueError) as error:
             raise StoreBroken(f"The session {name} can't be read: {type(error).__name__}.") from None
 
+    def edition(self, name: str) -> int | None:
+        """A number that changes when the session does; None: it is not there."""
+        try:
+            return self._path(name).stat().st_mtime_ns
+        except OSError:
+            return None
+
     def delete(self, name: str) -> None:
         try:
             self._path(name).unlink()
