@@ -13,13 +13,13 @@ def test_rows_90_97_and_106_pages_are_rendered_where_they_must_and_the_run_tells
 ) -> None:
     browser = {"TARANTELLA_BROWSER": program_or_skip()}
     scraped = shell.run(
-        *("scrape", f"{site}/mixed?plain=2&scripted=1", f"{site}/browsers-only/1", "--depth", "2", "--backoff", "0.1"),
+        *("scrape", f"{site}/mixed?plain=2&filled=1", f"{site}/browsers-only/1", "--depth", "2", "--backoff", "0.1"),
         *("--output", "-", *LOOPBACK),
         **browser,
     )
     assert scraped.code == 0, scraped.err
     records = {record["url"].removeprefix(site): record for record in map(json.loads, scraped.out.splitlines())}
-    assert "A sentence about looms" in records["/scripted/0"]["text"]
+    assert "A sentence about looms" in records["/filled/0"]["text"]
     assert records["/browsers-only/1"]["title"] == "Welcome to /browsers-only/1"
     assert "; pages: 3 with http, 2 with browser; the browser was busy for " in scraped.err
 
@@ -39,13 +39,13 @@ def test_rows_90_97_and_106_pages_are_rendered_where_they_must_and_the_run_tells
     assert known["learned"]["evidence"]["browser"]["pages"] == 2
 
     shell.run("sites", "set", "127.0.0.1", "--strategy", "http")
-    plain = shell.run("scrape", f"{site}/scripted/1", *LOOPBACK, "--json", **browser).json
+    plain = shell.run("scrape", f"{site}/filled/1", *LOOPBACK, "--json", **browser).json
     assert plain["cost"]["pages_by_strategy"] == {"http": 1}
 
 
 def test_without_a_browser_an_empty_page_is_kept_and_the_summary_says_what_would_help(shell: Shell, site: str) -> None:
-    scraped = shell.run("scrape", f"{site}/scripted/1", *LOOPBACK)
+    scraped = shell.run("scrape", f"{site}/filled/1", *LOOPBACK)
     assert scraped.code == 0
     assert "A browser would get further: the page is empty until its scripts run." in scraped.err
-    named = shell.run("scrape", f"{site}/scripted/1", "--strategy", "http", *LOOPBACK)
+    named = shell.run("scrape", f"{site}/filled/1", "--strategy", "http", *LOOPBACK)
     assert "would get further" not in named.err

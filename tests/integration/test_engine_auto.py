@@ -17,7 +17,7 @@ from tests.site.shells import NO_SHELLS, SHELLS
 @awaited
 async def test_records_of_empty_pages_are_kept_and_the_run_says_once_what_is_missing(app: App) -> None:
     async with Site() as site:
-        pages = [f"/scripted/{number}" for number in range(4)]
+        pages = [f"/filled/{number}" for number in range(4)]
         found = await crawl(app, site, *pages, auto=True)
         assert found.states == dict.fromkeys(pages, "done")
         told = found.event(STRATEGY_MISSING)
@@ -49,8 +49,8 @@ async def test_a_plain_crawl_says_nothing_of_strategies(app: App) -> None:
 @awaited
 async def test_named_http_keeps_empty_pages_without_a_word(app: App) -> None:
     async with Site() as site:
-        found = await crawl(app, site, "/scripted/1", strategy="http")
-        assert found.states == {"/scripted/1": "done"}
+        found = await crawl(app, site, "/filled/1", strategy="http")
+        assert found.states == {"/filled/1": "done"}
         assert STRATEGY_MISSING not in found.messages
 
 

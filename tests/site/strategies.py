@@ -9,16 +9,16 @@ from tests.site.shells import html
 STORY = "<p>" + "A sentence about looms and linen. " * 10 + "</p>"
 
 
-@route("/scripted/")
-async def scripted(call: Call) -> Reply:
-    """`/scripted/3?n=5`: an empty page that its script fills with a heading, and with links to as many of its kind."""
+@route("/filled/")
+async def filled(call: Call) -> Reply:
+    """`/filled/3?n=5`: an empty page that its script fills with a heading, and with links to as many of its kind."""
     number = call.request.path.rpartition("/")[2]
-    links = "".join(f'<a href="/scripted/{each}">{each}</a> ' for each in range(1, call.request.integer("n", 0) + 1))
-    filled = f"<h1>Story {number}</h1>{STORY}{links}".replace('"', '\\"')
+    links = "".join(f'<a href="/filled/{each}">{each}</a> ' for each in range(1, call.request.integer("n", 0) + 1))
+    content = f"<h1>Story {number}</h1>{STORY}{links}".replace('"', '\\"')
     return Reply(
         200,
         html(
-            f'<div id="root"></div><script>document.getElementById("root").innerHTML = "{filled}"</script>',
+            f'<div id="root"></div><script>document.getElementById("root").innerHTML = "{content}"</script>',
             title=f"Story {number}",
         ).encode(),
     )
@@ -34,9 +34,9 @@ async def browsers_only(call: Call) -> Reply:
 
 @route("/mixed")
 async def mixed(call: Call) -> Reply:
-    """`/mixed?plain=6&scripted=2`: a plain page that links to so many of either kind."""
-    plain, scripted = call.request.integer("plain", 3), call.request.integer("scripted", 1)
-    hrefs = [f"/item/{n}" for n in range(plain)] + [f"/scripted/{n}" for n in range(scripted)]
+    """`/mixed?plain=6&filled=2`: a plain page that links to so many of either kind."""
+    plain, filled = call.request.integer("plain", 3), call.request.integer("filled", 1)
+    hrefs = [f"/item/{n}" for n in range(plain)] + [f"/filled/{n}" for n in range(filled)]
     return page_with_links("Mixed", hrefs)
 
 

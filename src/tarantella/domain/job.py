@@ -10,6 +10,7 @@ from tarantella.domain.errors import InvalidInput, NotThereYet
 from tarantella.domain.failure import Failure
 from tarantella.domain.field import Field
 from tarantella.domain.learning import REFUSALS
+from tarantella.domain.spec import Spec
 
 ON_DEMAND = "on_demand"
 MOST_FIELDS = 200
@@ -75,6 +76,23 @@ def known_strategy(wish: Wish, *, requires_auth: bool) -> str | None:
     if requires_auth:
         return Wish.BROWSER
     return None if wish is Wish.AUTO else wish.value
+
+
+def wish_of(text: str) -> Wish:
+    try:
+        return Wish(text)
+    except ValueError:
+        raise InvalidInput(
+            f"There is no strategy {text!r}.", field="strategy", remedy=f"Choose one of {', '.join(Wish)}."
+        ) from None
+
+
+def wished(spec: Spec, wish: Wish, *, requires_auth: bool = False) -> Spec:
+    """The spec with its strategy, as far as that needs no look at the site."""
+    known = known_strategy(wish, requires_auth=requires_auth)
+    if known is None and not spec.is_for_a_browser:
+        return replace(spec, auto=True)
+    return replace(spec, strategy=known or Wish.BROWSER.value)
 
 
 def strategy_after(failure: Failure | None) -> str:

@@ -44,6 +44,8 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         )
         if visit.protocol == FROM_CACHE:
             lane.spared()
+        if visit.artifacts and tools.artifacts is not None:
+            await tools.artifacts.keep(page.run_id, page.id, visit.artifacts)
         cheap = lane.to_compare.pop(page.id, None) if lane.to_compare else None
         shell = visit.extracted is not None and visit.extracted.shell is not None
         if shell:

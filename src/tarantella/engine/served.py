@@ -98,6 +98,8 @@ def options_of(spec: Spec, *, owner: str = "") -> Options:
         cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
         owner=owner,
         browsing=spec.browser,
+        session=spec.session,
+        secrets=spec.secrets.values,
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from tarantella.domain.learning import RECHECKED_SHARE
 from tarantella.domain.strategy import Strategy
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
 from tarantella.engine.visit import Visitor
 from tarantella.fetchers.guard import Guard
@@ -27,6 +28,7 @@ class Tools:
     recheck_share: float = RECHECKED_SHARE  # of pages for which a cheaper strategy is tried, too
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Guard = field(default_factory=Guard)
+    artifacts: Artifacts | None = None  # where they are kept
     no_browser: str | None = None  # why pages that need one fail here, where there is none
 
     async def close(self) -> None:

@@ -14,7 +14,7 @@ from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
-from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
+from tarantella.fetchers.contract import Artifact, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
 _NOTHING = Wants(text="none", links=False)
@@ -40,6 +40,7 @@ class Visit(NamedTuple):
     protocol: str | None = None
     from_cache: bool = False
     listing: Listing | None = None
+    artifacts: tuple[Artifact, ...] = ()
 
 
 class Visitor(Protocol):
@@ -107,6 +108,7 @@ class DirectVisitor:
             protocol=response.protocol,
             from_cache=response.from_cache,
             listing=listing,
+            artifacts=response.artifacts,
         )
 
 

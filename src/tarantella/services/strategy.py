@@ -8,7 +8,7 @@ from functools import partial
 
 from tarantella.domain.errors import NotFound, StoreError
 from tarantella.domain.event import STRATEGY_MISSING, Event, Level
-from tarantella.domain.job import known_strategy
+from tarantella.domain.job import Wish, wished
 from tarantella.domain.learning import Sight, Sights
 from tarantella.domain.site import Tally
 from tarantella.domain.spec import Spec
@@ -23,22 +23,26 @@ from tarantella.store.jobs import Job
 from tarantella.store.sites import Site
 from tarantella.store.tx import Tx
 
-LOGIN = "the target needs a login"
-AS_ASKED = "as asked for"
-
 
 async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
     """The spec with its strategy, how that came about, and what there is to say of it."""
-    if (known := known_strategy(job.strategy, requires_auth=job.requires_auth)) is not None:
-        found = Probed(known, LOGIN if job.requires_auth else AS_ASKED)
+    asked = wished(spec, job.strategy, requires_auth=job.requires_auth)
+    if not asked.auto:
+        found = Probed(asked.strategy, _why(job))
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
-        there = known in FETCHERS
-        return replace(spec, strategy=known if there else HTTP.name), found, [] if there else [_missing(app, found)]
+        there = asked.strategy in FETCHERS
+        return asked if there else replace(asked, strategy=HTTP.name), found, [] if there else [_missing(app, found)]
     taught = await app.database.read(partial(_taught, app=app, job=job, url=url))
     found = taught if taught is not None else await _look(app, prober, spec, url)
     if found.strategy in app.strategies():
-        return replace(spec, strategy=found.strategy, auto=True), found, []
-    return replace(spec, strategy=HTTP.name, auto=True), found, [_missing(app, found)]
+        return replace(asked, strategy=found.strategy), found, []
+    return replace(asked, strategy=HTTP.name), found, [_missing(app, found)]
+
+
+def _why(job: Job) -> str:
+    if job.requires_auth:
+        return "the target needs a login"
+    return "what it asks for is for a browser" if job.strategy is Wish.AUTO else "as asked for"
 
 
 def _taught(tx: Tx, app: App, job: Job, url: Url) -> Probed | None:

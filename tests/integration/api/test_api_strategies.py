@@ -123,15 +123,15 @@ def test_tasks_leave_their_strategy_to_us(client: Talker, site: Site) -> None:
 
 @pytest.mark.usefixtures("browser", "engine")
 def test_a_page_that_scripts_fill_is_rendered_without_asking_for_it_twice(client: Talker, site: Site) -> None:
-    run = client.run_of(client.job(site.url_for("/scripted/7"), {"name": "heading", "css": "h1"}))
+    run = client.run_of(client.job(site.url_for("/filled/7"), {"name": "heading", "css": "h1"}))
     assert (run["requested_strategy"], run["resolved_strategy"]) == ("auto", "browser")
     over = client.ended(run["id"])
     assert (over["status"], over["cost"]["pages_by_strategy"]) == ("completed", {"browser": 1})
     [record] = client.get(f"/jobs/runs/{run['id']}/records")
     assert record["fields"]["heading"] == "Story 7"
-    assert [hit.path for hit in site.hits].count("/scripted/7") == 2, "the look, and the browser"
+    assert [hit.path for hit in site.hits].count("/filled/7") == 2, "the look, and the browser"
     client.until(f"/sites/{HOST}", lambda found: "browser" in found["learned"]["evidence"])
-    again = client.run_of(client.job(site.url_for("/scripted/7")))
+    again = client.run_of(client.job(site.url_for("/filled/7")))
     assert again["resolved_strategy"] == "browser"
 
 

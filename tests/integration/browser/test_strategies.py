@@ -47,13 +47,13 @@ def strategies(crawled: Crawled, address: str) -> list[str]:
 @awaited
 async def test_an_empty_page_goes_on_in_a_browser_at_no_cost_and_says_so(app: App) -> None:
     async with Site() as site:
-        found = await crawl(app, site, "/scripted/1", auto=True, attempts=1, text="fast")
-        assert found.states == {"/scripted/1": "done"}
-        assert strategies(found, "/scripted/1") == ["http", "browser"]
-        assert "A sentence about looms" in found.records["/scripted/1"]["text"]
+        found = await crawl(app, site, "/filled/1", auto=True, attempts=1, text="fast")
+        assert found.states == {"/filled/1": "done"}
+        assert strategies(found, "/filled/1") == ["http", "browser"]
+        assert "A sentence about looms" in found.records["/filled/1"]["text"]
         told = found.event(STRATEGY_ESCALATED)
         assert (told["from"], told["to"], told["reason"]) == ("http", "browser", "needs_render")
-        assert told["url"] == site.url_for("/scripted/1")
+        assert told["url"] == site.url_for("/filled/1")
         assert RETRY_SCHEDULED not in found.messages
         cost = found.run.cost
         assert (cost["requests"], cost["pages_by_strategy"]) == (2, {"browser": 1})
@@ -73,10 +73,10 @@ async def test_a_shell_is_known_however_far_down_it_is_told(app: App) -> None:
 @awaited
 async def test_pages_of_one_run_differ_and_what_they_lead_to_starts_as_the_run_does(app: App) -> None:
     async with Site() as site:
-        found = await crawl(app, site, "/mixed?plain=6&scripted=1", "/scripted/9?n=2", auto=True, depth=2)
+        found = await crawl(app, site, "/mixed?plain=6&filled=1", "/filled/9?n=2", auto=True, depth=2)
         assert set(found.states.values()) == {"done"}
         with_browser = {address for address in found.pages if strategies(found, address) == ["http", "browser"]}
-        assert with_browser == {"/scripted/0", "/scripted/1", "/scripted/2", "/scripted/9?n=2"}
+        assert with_browser == {"/filled/0", "/filled/1", "/filled/2", "/filled/9?n=2"}
         assert {
             address: page["strategy"] for address, page in found.pages.items() if page["strategy"] != "http"
         } == dict.fromkeys(with_browser, "browser")
@@ -98,7 +98,7 @@ async def test_a_page_that_refuses_plain_clients_is_had_with_a_browser(app: App)
 @awaited
 async def test_when_most_pages_of_a_host_had_to_climb_the_others_start_there(app: App) -> None:
     async with Site() as site:
-        found = await crawl(rechecking(app, 0.0), site, "/scripted/0?n=12", auto=True, depth=2, per_host=1)
+        found = await crawl(rechecking(app, 0.0), site, "/filled/0?n=12", auto=True, depth=2, per_host=1)
         assert set(found.states.values()) == {"done"}
         twice = [address for address in found.pages if strategies(found, address) == ["http", "browser"]]
         once = [address for address in found.pages if strategies(found, address) == ["browser"]]
@@ -146,7 +146,7 @@ async def test_a_recheck_compares_records_and_what_is_the_same_is_learned(app: A
 @awaited
 async def test_a_recheck_that_gives_other_records_is_a_refusal(app: App) -> None:
     async with Site() as site:
-        pages = ["/augmented/1", "/scripted/1", "/browsers-only/1"]
+        pages = ["/augmented/1", "/filled/1", "/browsers-only/1"]
         found = await crawl(rechecking(app, 1.0), site, *pages, strategy="browser", auto=True, fields=PRICE)
         assert found.states == dict.fromkeys(pages, "done")
         assert STRATEGY_LEARNED not in found.messages
@@ -161,18 +161,18 @@ async def test_a_site_that_is_pinned_is_asked_as_people_say(app: App) -> None:
         found = await crawl(rechecking(app, 1.0), site, "/item/1", auto=True)
         assert strategies(found, "/item/1") == ["browser"]
         pin(app, "http")
-        found = await crawl(app, site, "/scripted/1", "/403", auto=True, attempts=2)
-        assert found.states == {"/scripted/1": "done", "/403": "failed(blocked)"}
-        assert (strategies(found, "/scripted/1"), strategies(found, "/403")) == (["http"], ["http", "http"])
+        found = await crawl(app, site, "/filled/1", "/403", auto=True, attempts=2)
+        assert found.states == {"/filled/1": "done", "/403": "failed(blocked)"}
+        assert (strategies(found, "/filled/1"), strategies(found, "/403")) == (["http"], ["http", "http"])
         assert STRATEGY_MISSING not in found.messages
 
 
 @awaited
 async def test_explicit_http_keeps_an_empty_page_and_sends_a_refused_one_up_the_ladder(app: App) -> None:
     async with Site() as site:
-        found = await crawl(app, site, "/scripted/1", "/browsers-only/1", strategy="http", attempts=2)
+        found = await crawl(app, site, "/filled/1", "/browsers-only/1", strategy="http", attempts=2)
         assert set(found.states.values()) == {"done"}
-        assert strategies(found, "/scripted/1") == ["http"]
+        assert strategies(found, "/filled/1") == ["http"]
         assert strategies(found, "/browsers-only/1") == ["http", "browser"]
 
 

@@ -13,6 +13,7 @@ from tarantella.fetchers.browser.chromium import Chromium
 from tarantella.fetchers.browser.contexts import SECONDS, Context, Contexts
 from tarantella.fetchers.browser.failures import crashed, translated
 from tarantella.fetchers.browser.means import BrowserMeans
+from tarantella.fetchers.browser.sessions import Sessions
 from tarantella.fetchers.browser.visit import PageVisit
 from tarantella.fetchers.contract import FetchError, Request, Response
 from tarantella.fetchers.guard import Guard
@@ -142,7 +143,8 @@ class BrowserFetcher:
         sandbox = os.geteuid() != 0 if means.sandbox is None else means.sandbox
         chromium = Chromium(means.program, sandbox=sandbox)
         await chromium.start()
-        contexts = Contexts(chromium, self._guard, pages_per_context=means.pages_per_context)
+        sessions = Sessions(means.sessions) if means.sessions is not None else None
+        contexts = Contexts(chromium, self._guard, pages_per_context=means.pages_per_context, sessions=sessions)
         self._running = _Running(chromium, contexts)
         return self._running
 
