@@ -13,7 +13,9 @@ from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageKind
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
+from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
+from tarantella.engine.recheck import attempt_recheck
 from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
@@ -185,6 +187,10 @@ class Drain:
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
+        if (lane.prefers or run.climbed or page.strategy != "http") and is_to_be_rechecked(
+            page, lane, run, self._tools
+        ):
+            return attempt_recheck(page, lane, run, self._tools)
         if page.is_start and run.spec.sitemaps:
             return attempt_start(page, lane, run, self._tools)
         return attempt(page, lane, run, self._tools)

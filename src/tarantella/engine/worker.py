@@ -14,6 +14,7 @@ from typing import Any
 
 from tarantella import __version__
 from tarantella.domain.errors import StoreError, WorkerDead
+from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.engine import process
@@ -47,7 +48,9 @@ class WorkerSettings:
     slots: int = 256  # requests in flight in this process, whatever the runs allow
     only_run: str | None = None  # a one-shot command's: it takes only lanes in which this run stands
     drain_seconds: float = 5.0
+    artifacts: Path | None = None  # where those of runs are kept
     cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
+    remembers: float = REMEMBERED_SECONDS  # for how long, what sites teach
     timing: Timing = Timing()
 
 
@@ -72,12 +75,19 @@ class Worker:
         self._settler = Settler(
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
-        self._pulse = Pulse(self._held, self._settler, clock)
+        self._pulse = Pulse(self._held, self._settler, clock, settings.remembers)
         self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
-        self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
+        self._tenure = Tenure(
+            *(database, self._held, self._settler, self.id),
+            only_run=settings.only_run,
+            remembers=settings.remembers,
+            **shared,
+        )
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
-        self._duties = Duties(database, self.id, cleanup_interval=settings.cleanup_interval, **shared)
+        self._duties = Duties(
+            database, self.id, cleanup_interval=settings.cleanup_interval, artifacts=settings.artifacts, **shared
+        )
         self._hints = Hints(settings.folder, self.id)
 
     # -- life

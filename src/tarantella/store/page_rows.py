@@ -151,7 +151,7 @@ def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
 
 
 def _is_plainly_done(o: Outcome) -> bool:
-    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None
+    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:

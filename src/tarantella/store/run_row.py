@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain import coverage
+from tarantella.domain import cost, coverage
+from tarantella.domain.cost import Cost, Costs
 from tarantella.domain.coverage import Coverage, Lacking
 from tarantella.domain.event import (
     MAX_PAGES_REACHED,
@@ -21,7 +22,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.field import Field
-from tarantella.domain.outcome import FROM_CACHE, Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
 from tarantella.domain.trap import TrapNote
@@ -56,6 +57,7 @@ class Change:
     failure: tuple[str, str] | None = None
     traps: list[TrapNote] = field(default_factory=list)
     lacking: Lacking = field(default_factory=dict)
+    costs: Costs = field(default_factory=dict)  # of strategies other than plain HTTP
 
 
 def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
@@ -79,9 +81,12 @@ def _count(change: Change, outcomes: Sequence[Outcome]) -> None:
     records = [record for o in outcomes for record in o.records]
     change.records += len(records)
     change.stored += sum(map(len, records))
-    sent = [o.attempt.bytes for o in outcomes if o.attempt is not None and o.attempt.protocol != FROM_CACHE]
+    sent = [(tried, o.state) for o in outcomes if (tried := o.attempt) is not None and tried.protocol != FROM_CACHE]
     change.requests += len(sent)
-    change.bytes += sum(sent)
+    change.bytes += sum(tried.bytes for tried, _ in sent)
+    for tried, state in sent:
+        if tried.strategy != "http":
+            change.costs = cost.summed(change.costs, {tried.strategy: _cost(tried, state)})
     for o in outcomes:
         if o.state is _DONE:
             change.done += 1
@@ -102,6 +107,10 @@ def _count_rarities(change: Change, o: Outcome) -> None:
         change.roots.append(o.root)
     if o.lacking:
         change.lacking = coverage.added(change.lacking, o.lacking)
+
+
+def _cost(attempt: Attempt, state: PageState) -> Cost:
+    return Cost(int(state is _DONE), 1, attempt.bytes, attempt.elapsed_ms)
 
 
 def _count_trouble(change: Change, o: Outcome) -> None:
@@ -176,6 +185,9 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
         values["traps"] = _note_traps(run.traps, change)
     if change.lacking:
         values["lacking"] = orjson.dumps(coverage.added(orjson.loads(run.lacking), change.lacking)).decode()
+    if change.costs:
+        costs = cost.summed(cost.costs_of(orjson.loads(run.costs)), change.costs)
+        values["costs"] = orjson.dumps(cost.costs_json(costs)).decode()
     if change.failure:
         values["failure_code"], values["error_message"] = change.failure
     ended = None
@@ -202,6 +214,8 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
     if status is RunStatus.COMPLETED:
         values["failure_code"] = values["error_message"] = None
     values["attempt"], first = first_page.ending(tx, run.id)
+    costs = cost.costs_of(orjson.loads(values.get("costs", run.costs)))
+    first["cost"] = cost.told(values["requests"], values["bytes"], counts.done, costs)
     values["stats"] = orjson.dumps(first).decode()
     wanted = [Field.from_json(each) for each in orjson.loads(run.spec)["fields"]]
     lacking = orjson.loads(values.get("lacking", run.lacking))

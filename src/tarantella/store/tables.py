@@ -103,6 +103,7 @@ runs = Table(
     Column("stats", Text, nullable=False, server_default=text("'{}'")),  # of its first page, once it is over
     Column("export_format", _word(8)),
     Column("lacking", Text, nullable=False, server_default=text("'{}'")),  # records without a field, by field
+    Column("costs", Text, nullable=False, server_default=text("'{}'")),  # of its strategies, plain HTTP aside
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
@@ -288,6 +289,7 @@ sites = Table(
     Column("obey_robots", Integer, nullable=False, server_default=text("0")),
     Column("paused", Integer, nullable=False, server_default=text("0")),
     Column("policy_at", Double),
+    Column("strategy", _word(16)),  # pinned
     # What it has shown.
     _count("requests"),
     _count("failures"),
@@ -301,6 +303,9 @@ sites = Table(
     Column("last_ok_at", Double),
     Column("last_failed_at", Double),
     Column("seen_at", Double),
+    Column("evidence", Text, nullable=False, server_default=text("'{}'")),  # of strategies
+    Column("learned", _word(16)),  # the cheapest strategy that works, by the evidence
+    Column("learned_at", Double),
     _index_where("paused = 1", "sites_paused", "host"),
 )
 

@@ -200,6 +200,7 @@ CREATE TABLE runs (
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8) COLLATE "C",
 	lacking TEXT DEFAULT '{}' NOT NULL,
+	costs TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -231,6 +232,7 @@ CREATE TABLE sites (
 	obey_robots INTEGER DEFAULT 0 NOT NULL,
 	paused INTEGER DEFAULT 0 NOT NULL,
 	policy_at DOUBLE PRECISION,
+	strategy VARCHAR(16) COLLATE "C",
 	requests BIGINT DEFAULT 0 NOT NULL,
 	failures BIGINT DEFAULT 0 NOT NULL,
 	codes TEXT DEFAULT '{}' NOT NULL,
@@ -243,6 +245,9 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE PRECISION,
 	last_failed_at DOUBLE PRECISION,
 	seen_at DOUBLE PRECISION,
+	evidence TEXT DEFAULT '{}' NOT NULL,
+	learned VARCHAR(16) COLLATE "C",
+	learned_at DOUBLE PRECISION,
 	PRIMARY KEY (host)
 );
 

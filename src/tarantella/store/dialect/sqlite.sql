@@ -202,6 +202,7 @@ CREATE TABLE runs (
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8),
 	lacking TEXT DEFAULT '{}' NOT NULL,
+	costs TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -233,6 +234,7 @@ CREATE TABLE sites (
 	obey_robots INTEGER DEFAULT 0 NOT NULL,
 	paused INTEGER DEFAULT 0 NOT NULL,
 	policy_at DOUBLE,
+	strategy VARCHAR(16),
 	requests BIGINT DEFAULT 0 NOT NULL,
 	failures BIGINT DEFAULT 0 NOT NULL,
 	codes TEXT DEFAULT '{}' NOT NULL,
@@ -245,6 +247,9 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE,
 	last_failed_at DOUBLE,
 	seen_at DOUBLE,
+	evidence TEXT DEFAULT '{}' NOT NULL,
+	learned VARCHAR(16),
+	learned_at DOUBLE,
 	PRIMARY KEY (host)
 );
 
