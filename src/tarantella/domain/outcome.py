@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tarantella.domain.breaker import Breaker
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
 from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.domain.trap import TrapNote
+
+if TYPE_CHECKING:
+    from tarantella.domain.recording import News
 
 REFUSED_SAMPLES = 3
 
@@ -108,6 +111,7 @@ class Outcome(NamedTuple):
     cookies: tuple[Cookie, ...] = ()  # that the run knows since this attempt
     traps: tuple[TrapNote, ...] = ()
     lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
+    recording: News | None = None  # what was learned of a question that can be replayed
     partial: bool = False  # more of the same page follows: it stays where it is until the last of it is stored
 
     @property

@@ -39,7 +39,7 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         status=visit.status,
         final_url=visit.url if redirected else None,
         final_fingerprint=final if final != page.fingerprint else None,
-        records=tuple([_record(page, visit, tried, data) for data in extracted.records()]),
+        records=tuple([record_of(page, visit, tried, data) for data in extracted.records()]),
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
         links=found.links,
         refused=found.refused,
@@ -91,7 +91,7 @@ def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     return Discovered((*first.links, *second.links), refused, first.traps + second.traps)
 
 
-def _record(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
+def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
     return orjson.dumps(
         {
             "url": page.asked_url or page.url,

@@ -44,6 +44,11 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             outcome = failed(page, lane, run, tools, visit, tried, began)
         else:
             outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
+        if visit.exchanges:
+            # Loaded by the first page whose scripts asked for something.
+            from tarantella.engine.recording import with_recording
+
+            outcome = await with_recording(outcome, visit, run, tools)
         return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
     except (HostMustWait, asyncio.CancelledError):
         raise

@@ -14,6 +14,8 @@ from tarantella.domain.page import Page, PageKind
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.lane import FOREVER, OwnedLane
+from tarantella.engine.replay import STRATEGY as REPLAY
+from tarantella.engine.replay import Replayer
 from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
@@ -50,6 +52,7 @@ class Drain:
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
+        self._replayer = Replayer(database)
 
     def look(self, lane: OwnedLane) -> None:
         """Read ahead if the lane runs low, and start what may be started."""
@@ -183,6 +186,8 @@ class Drain:
         self._pump(lane)
 
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
+        if page.strategy == REPLAY:
+            return self._replayer.attempt(page, lane, run, self._tools)
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
         if page.is_start and run.spec.sitemaps:

@@ -22,4 +22,10 @@ def _http(guard: Guard) -> Fetcher:
     return CachedFetcher(HttpFetcher(guard), guard)
 
 
-FETCHERS: Mapping[str, Callable[[Guard], Fetcher]] = {"http": _http}
+def _api_replay(guard: Guard) -> Fetcher:
+    from tarantella.fetchers.api_replay import ApiReplayFetcher
+
+    return ApiReplayFetcher(guard)
+
+
+FETCHERS: Mapping[str, Callable[[Guard], Fetcher]] = {"http": _http, "api_replay": _api_replay}

@@ -13,8 +13,8 @@ from tarantella.domain.errors import SchemaTooNew, StoreBroken
 from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
 
-HEAD = "0009"
-KNOWN = frozenset({"0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", HEAD})
+HEAD = "0016"
+KNOWN = frozenset({"0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", HEAD})
 PATIENCE = 10.0
 _MAKES = re.compile(r"CREATE TABLE (\w+)")
 
