@@ -22,6 +22,8 @@ MOST_LISTS = 50  # of one answer
 SURE = 0.6
 MOST_AROUND = 200  # characters that a page may put around a value
 _DIGITS = re.compile(r"\d+")
+# Around a value, not within it: 7.5 is no part of 17.50.
+_IN_A_NUMBER = re.compile(r"\d[.,]?\0|\0[.,]?\d")
 _OPERATION = re.compile(r"\b(?:query|mutation|subscription)\s+(\w+)")
 
 # What the same thing is called elsewhere.
@@ -167,9 +169,9 @@ def _match_list(group: Sequence[Heard], known: Known) -> Iterator[Recording]:
 def _match_one(group: Sequence[Heard], known: Known) -> Iterator[Recording]:
     """The record is the page: its values stand somewhere in one answer."""
     for heard in reversed(group):
-        if (places := _places([heard.answer], known)) is not None:
+        if (places := _places_together(heard.answer, known)) is not None:
             about = {"language": known.about.get("language")}
-            reading = Reading(None, _together(places, heard.answer, known), about=about, page_url=known.page_url)
+            reading = Reading(None, places, about=about, page_url=known.page_url)
             yield _recording([heard], reading, _confidence(places, known))
 
 
@@ -184,8 +186,31 @@ def _parts(group: Sequence[Heard], path: Path) -> list[Part]:
 
 def _places(items: Sequence[Any], known: Known) -> dict[str, Place] | None:
     """Where each field stands in the items; None where one of them is not to be found."""
+    candidates = _all_candidates(items, known)
+    if candidates is None:
+        return None
+    return {field.name: max(found, key=lambda place: _liking(place, field)) for field, found in candidates}
+
+
+def _places_together(answer: Any, known: Known) -> dict[str, Place] | None:
+    """The same for a single record: of places that fit equally, those that stand together, for values of one seldom scatter."""
+    candidates = _all_candidates([answer], known)
+    if candidates is None:
+        return None
+    above = [{place.path[:depth] for place in found for depth in range(len(place.path))} for _, found in candidates]
+    shared = set.intersection(*above)
+    nearest = max(shared, key=lambda path: (len(path), -_numbers(path), repr(path)))
+    chosen = {}
+    for field, found in candidates:
+        near = [place for place in found if place.path[: len(nearest)] == nearest]
+        chosen[field.name] = max(near, key=lambda place: _liking(place, field))
+    return chosen
+
+
+def _all_candidates(items: Sequence[Any], known: Known) -> list[tuple[Field, list[Place]]] | None:
+    """For each field that has values, every place that has them; None where one has none."""
     ways = _ways(items)
-    found: dict[str, Place] = {}
+    found = []
     for field in known.fields:
         values = [record.get(field.name) for record in known.records]
         if not any(_said(value, field) for value in values):
@@ -195,7 +220,7 @@ def _places(items: Sequence[Any], known: Known) -> dict[str, Place] | None:
         candidates = list(_candidates(items, values, ways, field, known.context))
         if not candidates:
             return None
-        found[field.name] = max(candidates, key=lambda place: _liking(place, field))
+        found.append((field, candidates))
     return found or None
 
 
@@ -238,7 +263,7 @@ def _guesses(raw: Any, value: Any, path: Path, field: Field, context: Context) -
             text = write(raw)
             if isinstance(text, str) and text and text in value and text != value:
                 before, _, after = value.partition(text)
-                if len(before) + len(after) <= MOST_AROUND:
+                if len(before) + len(after) <= MOST_AROUND and not _IN_A_NUMBER.search(f"{before[-2:]}\0{after[:2]}"):
                     yield Place(path, form, before, after)
 
 
@@ -259,28 +284,15 @@ def _said(value: Any, field: Field) -> bool:
     return value not in (None, "", []) and value != field.default
 
 
-def _liking(place: Place, field: Field) -> tuple[int, int, int, int]:
+def _liking(place: Place, field: Field) -> tuple[int, ...]:
     """Which of several places is meant: what is called like the field, plainly written, near the top."""
     plain = -list(FORMS).index(place.form) - len(place.before) - len(place.after)
-    return likeness(field.name, place.path), -(place.before != "" or place.after != ""), -len(place.path), plain
+    around = -(place.before != "" or place.after != "")
+    return likeness(field.name, place.path), -_numbers(place.path), around, -len(place.path), plain
 
 
-def _together(places: Mapping[str, Place], answer: Any, known: Known) -> dict[str, Place]:
-    """Of places that fit equally, those that stand together: values of one record are seldom scattered."""
-    anchor = max(places.values(), key=lambda place: (len(str(at(answer, place.path))), len(place.path))).path[:-1]
-    chosen = dict(places)
-    for field in known.fields:
-        if field.name not in places:
-            continue
-        values = [record.get(field.name) for record in known.records]
-        near = [
-            place
-            for place in _candidates([answer], values, _ways([answer]), field, known.context)
-            if place.path[: len(anchor)] == anchor
-        ]
-        if near:
-            chosen[field.name] = max(near, key=lambda place: _liking(place, field))
-    return chosen
+def _numbers(path: Path) -> int:
+    return sum(isinstance(step, int) for step in path)
 
 
 def _confidence(places: Mapping[str, Place], known: Known) -> float:

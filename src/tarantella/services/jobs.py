@@ -13,6 +13,7 @@ from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.field import Field, place_of
 from tarantella.domain.job import Wish, checked_fields, checked_frequency, known_strategy
 from tarantella.domain.outcome import Link
+from tarantella.domain.recording import purpose_of
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
@@ -24,7 +25,7 @@ from tarantella.fetchers.proxy import parse_proxy
 from tarantella.services.app import App
 from tarantella.services.probe import Probed, Prober
 from tarantella.services.specs import spec_of, target_of
-from tarantella.store import jobs
+from tarantella.store import jobs, recordings
 from tarantella.store.ids import new_id
 from tarantella.store.jobs import Job
 from tarantella.store.runs import JOB, Run
@@ -41,6 +42,7 @@ __all__ = [
     "listed",
     "new_run",
     "shown_fields",
+    "spec_of_job",
 ]
 
 USED_INSTEAD = "http"
@@ -137,12 +139,18 @@ async def _finish_delete(app: App, job_id: str) -> None:
 
 async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None = None) -> Submission:
     """A run of a job as it is now; its strategy is decided here, if need be by a look at the site."""
-    url = target_of(job.target_url, "target_url")
-    spec = _spec(app, job, url)
+    url, spec = spec_of_job(app, job)
     if priority is not None:
         spec = replace(spec, priority=priority)
     known = known_strategy(job.strategy, requires_auth=job.requires_auth)
-    probed = Probed(known, "as asked for") if known is not None else await prober.resolve(spec, url.href)
+    if known is not None:
+        probed = Probed(known, "as asked for")
+    elif await _can_be_replayed(app, job, spec, url):
+        probed = Probed(Wish.API_REPLAY, "a recording of an earlier run works")
+    else:
+        probed = await prober.resolve(spec, url.href)
+    if probed.strategy == Wish.API_REPLAY:
+        spec = replace(spec, strategy=probed.strategy)
     return Submission(
         run_id=new_id(),
         spec=spec,
@@ -155,6 +163,17 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         resolved_strategy=probed.strategy,
         said=_strategy_missing(probed),
     )
+
+
+async def _can_be_replayed(app: App, job: Job, spec: Spec, url: Url) -> bool:
+    purpose = purpose_of(url.href, spec.fields, spec.item)
+    return await app.database.read(partial(recordings.current, job_id=job.id, purpose=purpose)) is not None
+
+
+def spec_of_job(app: App, job: Job) -> tuple[Url, Spec]:
+    """Where a job's runs start, and what they are asked to do."""
+    url = target_of(job.target_url, "target_url")
+    return url, _spec(app, job, url)
 
 
 def snapshot_of(job: Job) -> dict[str, Any]:

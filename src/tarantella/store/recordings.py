@@ -30,10 +30,10 @@ class Kept:
     purpose: str
     recording: Recording
     created_at: float
-    uses: int
-    worked_at: float | None
-    failed_at: float | None
-    failure: str | None
+    uses: int = 0
+    worked_at: float | None = None
+    failed_at: float | None = None
+    failure: str | None = None
 
     @classmethod
     def of(cls, row: Row) -> Self:
