@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 from urllib.parse import quote
@@ -44,6 +45,7 @@ async def feed(call: Call) -> Reply:
     if path == "/feed/list":
         return _list_page(call)
     if path.startswith("/feed/api/"):
+        await asyncio.sleep(call.request.number("wait", 0))
         return _answer(call, path.removeprefix("/feed/api/"))
     return page("Goods")
 
@@ -191,7 +193,7 @@ def _otherwise(one: dict[str, Any]) -> dict[str, Any]:
     return {"key": one["id"], "details": details, "stock": one["stock"]}
 
 
-def har(site_url: str, way: str = "page", parts: int = 1) -> dict[str, Any]:
+def har(site_url: str, way: str = "page", parts: int = 1, wait: float = 0) -> dict[str, Any]:
     """What a browser would save of such a page."""
     entries = [_entry(f"{site_url}/feed/list", "<html>", kind="text/html")]
     for part in range(parts):
@@ -204,10 +206,12 @@ def har(site_url: str, way: str = "page", parts: int = 1) -> dict[str, Any]:
                 "query": "query Goods { x }",
                 "variables": {"first": SIZE, "after": _cursor(start) if start else None},
             }
-            entries.append(_entry(f"{site_url}/feed/api/graphql", json.dumps(body), posted=json.dumps(posted)))
+            entries.append(
+                _entry(f"{site_url}/feed/api/graphql?wait={wait}", json.dumps(body), posted=json.dumps(posted))
+            )
         else:
             text = json.dumps({"goods": found, "page": part + 1, "total": GOODS})
-            address = f"{site_url}/feed/api/{way}?page={part + 1}"
+            address = f"{site_url}/feed/api/{way}?wait={wait}&page={part + 1}"
             if way == "closed":
                 address += f"&api_key={quote(KEY)}"
             entries.append(_entry(address, text))

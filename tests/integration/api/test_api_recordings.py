@@ -186,7 +186,7 @@ def test_credentials_are_sent_and_shown_to_nobody_else(client: Talker, site: Sit
         assert answer.status_code == 200, path
         told = answer.content.decode("utf-8", "replace") + repr(answer.headers)
         assert not [secret for secret in (feed.TOKEN, feed.COOKIE, feed.KEY) if secret in told], path
-    with sqlite3.connect(app.settings.database.path) as database:
+    with sqlite3.connect(app.settings.database) as database:
         for table, column in [
             ("recordings", "template"),
             ("pages", "url"),
