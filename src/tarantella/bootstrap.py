@@ -12,8 +12,11 @@ from tarantella.engine.taster import TASTER, Taster
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
 from tarantella.engine.worker import Worker, WorkerSettings
-from tarantella.fetchers import FETCHERS
+from tarantella.fetchers import FETCHERS, Means
+from tarantella.fetchers.browser.finding import find_browser
+from tarantella.fetchers.browser.means import BrowserMeans
 from tarantella.fetchers.guard import Guard
+from tarantella.fetchers.missing import MissingFetcher
 from tarantella.fetchers.robots import Robots
 from tarantella.services.app import App
 from tarantella.services.python import make_scrape, make_scrape_async
@@ -22,7 +25,7 @@ from tarantella.settings import Settings, load
 from tarantella.store import schema
 from tarantella.store.database import PATIENCE, Database
 
-__all__ = ["make_tools", "open_app", "scrape", "scrape_async"]
+__all__ = ["make_tools", "means_of", "open_app", "scrape", "scrape_async"]
 
 
 def open_app(
@@ -52,15 +55,38 @@ def open_app(
         return Worker(database, tools, worker)
 
     def tools() -> Tools:
-        return make_tools(refused=refused_endpoints(settings.data_dir))
+        return make_tools(refused=refused_endpoints(settings.data_dir), means=means_of(settings))
 
-    return App(settings, database, tools, make_worker, socket.gethostname())
+    def strategies() -> list[str]:
+        browser = means_of(settings).browser
+        return [name for name in FETCHERS if name != "browser" or browser is not None]
+
+    return App(settings, database, tools, make_worker, socket.gethostname(), strategies=strategies)
 
 
-def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]] = ()) -> Tools:
+def means_of(settings: Settings) -> Means:
+    """What the settings and this machine give the strategies to work with."""
+    found = find_browser(settings.browser)
+    if found.program is None:
+        return Means(no_browser=found.missing)
+    return Means(
+        BrowserMeans(
+            found.program,
+            sandbox=settings.browser_sandbox,
+            navigation_seconds=settings.browser_nav_timeout_ms / 1000,
+            pages_at_once=settings.browser_pages,
+            most_memory=settings.browser_memory,
+        )
+    )
+
+
+def make_tools(
+    guard: Guard | None = None, *, refused: Sequence[tuple[str, int]] = (), means: Means | None = None
+) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
     guard = guard or Guard(refused_endpoints=refused)
-    fetchers = {name: make(guard) for name, make in FETCHERS.items()}
+    means = means or Means()
+    fetchers = {name: make(guard, means) for name, make in FETCHERS.items()}
     taster = Taster((*TASTER, *(f"--refuse={address}@{port}" for address, port in refused)))
     readers = Readers()
     return Tools(
@@ -68,7 +94,9 @@ def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]]
         taster=taster,
         robots=Robots(fetchers["http"]),
         guard=guard,
-        strategies={name: STRATEGIES[name] for name in fetchers},
+        no_browser=None if means.browser is not None else means.no_browser,
+        # A strategy that is missing here is nothing to escalate to; who asks for it is told what to do.
+        strategies={name: STRATEGIES[name] for name, each in fetchers.items() if not isinstance(each, MissingFetcher)},
         closers=(taster.close, readers.close, *(fetcher.close for fetcher in fetchers.values())),
     )
 

@@ -36,6 +36,15 @@ def seconds(most: float, *, zero: bool = False) -> Kind[float]:
     return read
 
 
+def flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if not isinstance(value, str) or value.lower() not in known:
+        raise ValueError("it should be true or false")
+    return known[value.lower()]
+
+
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it should be text")

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, names, networks, one_of, path, seconds, text, whole
+from tarantella.setting_kinds import Kind, flag, names, networks, one_of, path, seconds, text, whole
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -82,6 +82,24 @@ class Settings:
         seconds(3_600),
         "Time for one page over HTTP, everything included. Also read from APP_HTTP_TIMEOUT_SECONDS.",
         "APP_HTTP_TIMEOUT_SECONDS",
+    )
+    browser: str | None = setting(
+        None,
+        text,
+        "The Chromium to use, a program or its path; otherwise one that is found. `off` is none.",
+    )
+    browser_nav_timeout_ms: int = setting(
+        30_000,
+        whole(100, 600_000),
+        "Milliseconds for a browser to reach a page. Also read from APP_BROWSER_NAV_TIMEOUT_MS.",
+        "APP_BROWSER_NAV_TIMEOUT_MS",
+    )
+    browser_pages: int = setting(4, whole(1, 64), "Pages that are open in the browser of one process at the same time.")
+    browser_memory: int = setting(
+        2_000_000_000, whole(100_000_000, 2**50), "Bytes that a browser may use before it is replaced by a new one."
+    )
+    browser_sandbox: bool | None = setting(
+        None, flag, "Whether the browser runs in its sandbox; it does, unless we are root, as whom it can't."
     )
     connect_timeout_seconds: float = setting(10.0, seconds(600), "Time to reach a host.")
     user_agent: str | None = setting(

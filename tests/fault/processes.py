@@ -26,6 +26,8 @@ LOOK_AGAIN = 0.02
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child: ours, without anybody's settings, and with the code of this checkout."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TARANTELLA_", "APP_"))}
+    # Without a browser, unless a test says that it wants one: most want to be quick, and the same everywhere.
+    kept["TARANTELLA_BROWSER"] = "off"
     return {**kept, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONUNBUFFERED": "1", **more}
 
 

@@ -21,6 +21,7 @@ from tarantella.cli.options import (
     PriorityName,
     Quiet,
     RecordFormat,
+    StrategyName,
     Verbose,
 )
 
@@ -35,6 +36,7 @@ T = TypeVar("T")
 WHAT = "What to fetch"
 PACE = "How fast, how long, how stubborn"
 IDENTITY = "Who we are and what we may reach"
+BROWSER = "In a browser"
 KEEP = "What to keep of each page"
 DEVELOPMENT = "While you develop"
 
@@ -211,6 +213,23 @@ def scrape(
             rich_help_panel=IDENTITY,
         ),
     ] = None,
+    strategy: Annotated[
+        StrategyName,
+        typer.Option(
+            metavar="auto|http|browser|api_replay",
+            help="How to fetch: over plain HTTP, or in a browser, which runs the pages' scripts and costs fifty times as much.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = "auto",
+    wait_for: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSS",
+            help="In a browser: read a page when something matches this.",
+            show_default="when its network is quiet",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
     text: Annotated[
         TextMode,
         typer.Option(
@@ -296,7 +315,9 @@ def scrape(
     from tarantella.cli.foreground import Ending
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
+    from tarantella.domain.browsing import Browsing
     from tarantella.domain.errors import InvalidInput
+    from tarantella.domain.job import Wish, known_strategy
     from tarantella.domain.run import Priority
     from tarantella.domain.scope import ScopeKind
     from tarantella.domain.sitemap import AUTO, chosen
@@ -348,6 +369,8 @@ def scrape(
             pagination=wanted.pagination,
             keep_bodies=keep_bodies,
             keep_cookies=not no_cookies,
+            strategy=known_strategy(Wish(strategy), requires_auth=False) or "http",
+            browser=Browsing(wait_for=wait_for),
             durable=_chosen(durability, settings.durability) == "full",
             priority=Priority[priority.upper()],
             secrets=inputs.secrets_of(header or (), cookies_file, proxy),

@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from typing import Any, Self
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import Field, check_names
 from tarantella.domain.run import Priority
@@ -69,6 +70,7 @@ class Spec:
     partial_ok: bool = True
     durable: bool = False
     strategy: str = "http"
+    browser: Browsing = Browsing()
     priority: Priority = Priority.MEDIUM
     secrets: Secrets = Secrets()
 
@@ -133,6 +135,7 @@ class Spec:
         for name in ("item", "pagination"):
             values[name] = Field.from_json(values[name]) if values.get(name) else None
         values["backoff"] = Backoff(**values["backoff"])
+        values["browser"] = Browsing.from_json(values.get("browser") or {})
         values["traps"] = TrapLimits(**values.get("traps", {}))
         values["scope"] = ScopeKind(values["scope"])
         values["priority"] = Priority(values["priority"])

@@ -14,7 +14,7 @@ from tarantella.domain.event import (
     Event,
     Level,
 )
-from tarantella.domain.failure import Failure
+from tarantella.domain.failure import MISSING, Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.url import redact
@@ -50,6 +50,9 @@ def failed(
     detail = (visit.detail or "")[:MAX_DETAIL]
     tried = tried._replace(failure=failure, detail=detail)
     if isinstance(decision, GiveUp):
+        if failure is Failure.NEEDS_RENDER and (told := tools.no_browser) is not None:
+            failure, detail = Failure.BROWSER, f"{MISSING}: {told}"[:MAX_DETAIL]
+            tried = tried._replace(failure=failure, detail=detail)
         return Outcome(
             page=page,
             state=PageState.FAILED,

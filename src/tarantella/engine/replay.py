@@ -298,7 +298,7 @@ def _browser_takes_over(page: Page, run: ServedRun, tools: Tools, why: str, trie
     detail = why[:MAX_DETAIL]
     tried = tried._replace(failure=Failure.RECORDING, detail=detail) if tried is not None else None
     if isinstance(decision, GiveUp):
-        detail = f"{detail}; a browser would be needed for the page, and there is none"
+        detail = f"{detail}; {tools.no_browser or 'there is no browser to make one with'}"[:MAX_DETAIL]
         return Outcome(
             page,
             PageState.FAILED,

@@ -25,6 +25,7 @@ class Tools:
     luck: Callable[[], float] = random.random
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Guard = field(default_factory=Guard)
+    no_browser: str | None = None  # why pages that need one fail here, where there is none
 
     async def close(self) -> None:
         for closer in self.closers:

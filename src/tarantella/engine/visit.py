@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from tarantella.domain.cookie import Cookie
-from tarantella.domain.failure import Failure, classify_status
+from tarantella.domain.failure import MISSING, Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
@@ -61,7 +61,7 @@ class DirectVisitor:
         try:
             response = await self._fetcher.fetch(request)
         except FetchError as error:
-            final = error.detail in FINAL_DETAILS
+            final = error.detail in FINAL_DETAILS or error.detail == MISSING
             return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
         content_type = response.headers.get("content-type", "")
         failure: Failure | None = None

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
@@ -42,6 +43,8 @@ class Options:
     max_decoded: int = 50_000_000
     max_redirects: int = 10
     cache: Caching | None = None
+    owner: str = ""  # whose pages may share a browser's cookies and storage: a job, or a run without one
+    browsing: Browsing | None = None
     watch_exchanges: bool = False  # keep what a rendered page asks for in JSON
 
 

@@ -17,9 +17,9 @@ from tarantella.domain.recording import purpose_of
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import Url, fingerprint
 from tarantella.extractors.page import Wants
+from tarantella.fetchers import FETCHERS
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.services.app import App
@@ -149,8 +149,9 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         probed = Probed(Wish.API_REPLAY, "a recording of an earlier run works")
     else:
         probed = await prober.resolve(spec, url.href)
-    if probed.strategy == Wish.API_REPLAY:
-        spec = replace(spec, strategy=probed.strategy)
+    # What was asked for is used, and fails where it is missing; what a look at the site suggests only where it is there.
+    there = probed.strategy in (FETCHERS if known is not None else app.strategies())
+    spec = replace(spec, strategy=probed.strategy if there else USED_INSTEAD)
     return Submission(
         run_id=new_id(),
         spec=spec,
@@ -161,7 +162,7 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         snapshot=snapshot_of(job),
         requested_strategy=job.strategy,
         resolved_strategy=probed.strategy,
-        said=_strategy_missing(probed),
+        said=[] if there else [_strategy_missing(probed)],
     )
 
 
@@ -191,16 +192,14 @@ def snapshot_of(job: Job) -> dict[str, Any]:
     }
 
 
-def _strategy_missing(probed: Probed) -> list[Event]:
-    if probed.strategy in STRATEGIES:
-        return []
+def _strategy_missing(probed: Probed) -> Event:
     meta = {
         "resolved_strategy": probed.strategy,
         "used": USED_INSTEAD,
         "why": probed.why,
-        "remedy": f"the {probed.strategy} strategy is not there yet: pages are fetched with {USED_INSTEAD}",
+        "remedy": f"the {probed.strategy} strategy is not there: pages are fetched with {USED_INSTEAD}",
     }
-    return [Event(STRATEGY_MISSING, Level.WARN, meta)]
+    return Event(STRATEGY_MISSING, Level.WARN, meta)
 
 
 def _spec(app: App, job: Job, url: Url) -> Spec:
