@@ -46,7 +46,7 @@ async def feed(call: Call) -> Reply:
         return _list_page(call)
     if path.startswith("/feed/api/"):
         await asyncio.sleep(call.request.number("wait", 0))
-        return _answer(call, path.removeprefix("/feed/api/"))
+        return answer(call, path.removeprefix("/feed/api/"))
     return page("Goods")
 
 
@@ -122,7 +122,7 @@ const ways = {
 """
 
 
-def _answer(call: Call, way: str) -> Reply:
+def answer(call: Call, way: str) -> Reply:
     request = call.request
     if call.site.counts[f"feed broken {way}"]:
         return Reply(call.site.counts[f"feed broken {way}"], b"gone", "text/plain")

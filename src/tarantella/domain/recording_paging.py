@@ -213,7 +213,9 @@ class Position:
 
     def written(self) -> str:
         """As it stands behind the address of a page."""
-        said = {"replay": self.recording, "at": self.value, "on": None if self.last else 0, "seen": self.seen or None}
+        # To a server that reads JSON, 2 and "2" are different things.
+        place = "n" if isinstance(self.value, int) else "at"
+        said = {"replay": self.recording, place: self.value, "on": None if self.last else 0, "seen": self.seen or None}
         return urlencode({name: value for name, value in said.items() if value is not None})
 
 
@@ -222,7 +224,7 @@ def position_of(url: str) -> Position | None:
     said = dict(parse_qsl(url.partition("#")[2]))
     if "replay" not in said:
         return None
-    value = said.get("at")
+    value = int(said["n"]) if said.get("n", "").lstrip("-").isdecimal() else said.get("at")
     return Position(said["replay"], value, said.get("on") != "0", said.get("seen", ""))
 
 
