@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from tarantella.domain.field import Field
@@ -14,17 +13,17 @@ from tarantella.domain.locale import Locale
 from tarantella.domain.recording import Maker, Place, Reading, Recording
 from tarantella.domain.recording_paging import Part, find_paging, word, words
 from tarantella.domain.recording_reading import FORMS, Context, shown
-from tarantella.domain.recording_request import Template, hidden
+from tarantella.domain.recording_request import Template, hidden, name_of, slots
 from tarantella.domain.values import Unfit, typed
 
 MOST_EXCHANGES = 200
+MOST_BEFORE = 5
 MOST_LISTS = 50  # of one answer
 SURE = 0.6
 MOST_AROUND = 200  # characters that a page may put around a value
 _DIGITS = re.compile(r"\d+")
 # Around a value, not within it: 7.5 is no part of 17.50.
 _IN_A_NUMBER = re.compile(r"\d[.,]?\0|\0[.,]?\d")
-_OPERATION = re.compile(r"\b(?:query|mutation|subscription)\s+(\w+)")
 
 # What the same thing is called elsewhere.
 _SAME = (
@@ -122,13 +121,13 @@ def _groups(heard: Sequence[Heard]) -> list[list[Heard]]:
 
 
 def _place(template: Template) -> tuple[str, ...]:
-    address = template.url.partition("?")[0]
-    operation = _OPERATION.search(template.body or "")
-    asked = operation[1] if operation else ""
-    if template.body and not operation:
-        asked = blake2b("".join(sorted(set(words(_DIGITS.sub("", template.body))))).encode(), digest_size=4).hexdigest()
-        asked = asked if "query" in template.body else ""
-    return template.method, _DIGITS.sub("0", address), asked
+    """Whom a question asks, and for what: the operations of GraphQL share an address."""
+    asked = [
+        str(value)
+        for slot, value in slots(template).items()
+        if name_of(template, slot) in ("query", "operationName", "documentId")
+    ]
+    return template.method, _DIGITS.sub("0", template.url.partition("?")[0]), *asked
 
 
 def _lists(answer: Any) -> list[tuple[Path | None, list[Any]]]:
@@ -150,20 +149,25 @@ def _match(group: Sequence[Heard], known: Known) -> Recording | None:
 
 def _match_list(group: Sequence[Heard], known: Known) -> Iterator[Recording]:
     """The records are the items of a list, part after part, in their order."""
-    for path, _ in _lists(group[0].answer):
-        assert path is not None
-        parts = _parts(group, path)
-        items = [item for part in parts for item in part.items]
-        for used in range(len(parts), 0, -1):
-            # Scripts may have asked for a part that the page had no room for yet.
-            count = sum(len(part.items) for part in parts[:used])
-            if count == len(known.records):
-                break
-        else:
-            continue
-        if (places := _places(items[:count], known)) is not None:
-            reading = Reading(path, places, about=known.about, page_url=known.page_url)
-            yield _recording(group[:used], reading, _confidence(places, known), parts[:used])
+    for start in range(min(len(group), MOST_BEFORE)):
+        # What a page asked for at first, before somebody chose a filter, say, is not what it shows.
+        for path, _ in _lists(group[start].answer):
+            assert path is not None
+            parts = _shown_parts(_parts(group[start:], path), len(known.records))
+            items = [item for part in parts for item in part.items]
+            if parts and (places := _places(items, known)) is not None:
+                reading = Reading(path, places, about=known.about, page_url=known.page_url)
+                yield _recording(group[start:], reading, _confidence(places, known), parts)
+
+
+def _shown_parts(parts: Sequence[Part], records: int) -> Sequence[Part]:
+    """The first parts that have so many items together; scripts may have asked for one more, with no room for it yet."""
+    count = 0
+    for number, part in enumerate(parts, 1):
+        count += len(part.items)
+        if count >= records:
+            return parts[:number] if count == records else ()
+    return ()
 
 
 def _match_one(group: Sequence[Heard], known: Known) -> Iterator[Recording]:

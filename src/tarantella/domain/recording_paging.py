@@ -219,6 +219,13 @@ class Position:
         return urlencode({name: value for name, value in said.items() if value is not None})
 
 
+def slot_value(paging: Paging, position: Position) -> Any:
+    """What the slot holds at a position, written as it was at the first."""
+    if position.is_first:
+        return paging.first
+    return str(position.value) if isinstance(paging.first, str) else position.value
+
+
 def position_of(url: str) -> Position | None:
     """The position that stands behind an address, if one does."""
     said = dict(parse_qsl(url.partition("#")[2]))

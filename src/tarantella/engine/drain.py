@@ -186,10 +186,10 @@ class Drain:
         self._pump(lane)
 
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
-        if page.strategy == REPLAY:
-            return self._replayer.attempt(page, lane, run, self._tools)
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
+        if page.strategy == REPLAY:
+            return self._replayer.attempt(page, lane, run, self._tools)
         if page.is_start and run.spec.sitemaps:
             return attempt_start(page, lane, run, self._tools)
         return attempt(page, lane, run, self._tools)

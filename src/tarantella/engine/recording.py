@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from types import MappingProxyType
 from typing import Any
 from urllib.parse import urljoin
 
@@ -28,19 +27,11 @@ from tarantella.store.ids import new_id
 MOST_HEARD = 200
 MOST_BYTES = 10_000_000  # of all answers together
 _ABOUT = ("title", "description", "language")
-_NOTHING: MappingProxyType[str, str] = MappingProxyType({})
-
-
-def records(run: ServedRun) -> bool:
-    """Whether a run's start page could be replayed: it is the run of a job, and its records are all that the run collects."""
-    spec, job = run.spec, run.run.snapshot or {}
-    alone = spec.depth == 1 or spec.pagination is not None
-    return run.run.job_id is not None and bool(spec.fields) and alone and not job.get("requires_auth")
 
 
 async def with_recording(outcome: Outcome, visit: Visit, run: ServedRun, tools: Tools) -> Outcome:
     """The outcome of a start page together with what can be asked again instead of rendering it."""
-    if outcome.state is not PageState.DONE or not outcome.page.is_start or not records(run) or visit.extracted is None:
+    if outcome.state is not PageState.DONE or not outcome.page.is_start or not run.records or visit.extracted is None:
         return outcome
     given = outcome.page.asked_url or outcome.page.url
     found = await asyncio.to_thread(_found, visit, run)

@@ -15,12 +15,20 @@ from time import time
 from tarantella.domain.breaker import BreakerState
 from tarantella.domain.cookie import Cookie, can_be_sent
 from tarantella.domain.decide import GiveUp, Situation, decide
-from tarantella.domain.event import BREAKER_CLOSED, RECORDING_STOPPED, STRATEGY_ESCALATED, Event, Level
+from tarantella.domain.event import (
+    BREAKER_CLOSED,
+    BREAKER_OPENED,
+    HOST_WAITS,
+    RECORDING_STOPPED,
+    STRATEGY_ESCALATED,
+    Event,
+    Level,
+)
 from tarantella.domain.failure import RETRYABLE_STATUS, Failure
 from tarantella.domain.outcome import Attempt, Link, Move, Outcome
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.recording import Recording, Stopped, Worked, purpose_of
-from tarantella.domain.recording_paging import Position, position_of
+from tarantella.domain.recording_paging import Position, position_of, slot_value
 from tarantella.domain.recording_request import filled, filled_url, hidden_url, with_slot
 from tarantella.domain.strategy import API_REPLAY
 from tarantella.domain.url import Unfetchable, Url, fingerprint, redact, resolve, stored
@@ -58,10 +66,16 @@ class Replayer:
         began = (tools.clock.wall(), tools.clock.monotonic())
         try:
             position = position_of(page.url)
-            kept = await self._recording(page, run, position)
-            if kept is None:
-                return _browser_takes_over(page, run, tools, NONE_YET)
-            replay = _Replay(page, lane, run, tools, kept, position or Position(kept.id))
+            if position is not None and not page.is_start:
+                kept = await self._of_part(position.recording)
+                if kept is None:
+                    return _orphaned(page)
+            else:
+                kept = await self._of_job(page, run)
+                if kept is None:
+                    return _browser_takes_over(page, run, tools, NONE_YET)
+                position = Position(kept.id)
+            replay = _Replay(page, lane, run, tools, kept, position)
             if replay.url.lane != page.lane:
                 # Its host has a gate of its own.
                 return Outcome(
@@ -74,12 +88,14 @@ class Replayer:
             log.exception("A replay went wrong", action="attempt_broken", url=redact(page.url))
             return went_wrong(page, lane, run, tools, error, began)
 
-    async def _recording(self, page: Page, run: ServedRun, position: Position | None) -> Kept | None:
-        """The recording that a page is a part of; for a page that is none yet, the one that its job has now."""
-        if position is not None:
-            if position.recording not in self._known:
-                self._remember(await self._database.read(partial(recordings.find, recording_id=position.recording)))
-            return self._known.get(position.recording)
+    async def _of_part(self, recording_id: str) -> Kept | None:
+        """The recording that a page is a part of, whatever became of it since."""
+        if recording_id not in self._known:
+            self._remember(await self._database.read(partial(recordings.find, recording_id=recording_id)))
+        return self._known.get(recording_id)
+
+    async def _of_job(self, page: Page, run: ServedRun) -> Kept | None:
+        """The recording that a page's job has now."""
         if run.run.job_id is None:
             return None
         purpose = purpose_of(page.asked_url or page.url, run.spec.fields, run.spec.item)
@@ -103,7 +119,10 @@ class _Replay:
         self.page, self.lane, self.run, self.tools, self.position = page, lane, run, tools, position
         self.kept = kept
         self.recording: Recording = kept.recording
-        own = page.url if position.value == _HERE else None
+        paging = kept.recording.reading.paging
+        # Where the answer gives whole addresses, that of a page is one of them.
+        self.given = paging is not None and paging.kind in ("address", "link") and not position.is_first
+        own = page.url if self.given else None
         self.address = address_of(self.recording, position, own)
         self.url: Url = resolve(self.address)
 
@@ -135,13 +154,15 @@ class _Replay:
         recording, paging, position = self.recording, self.recording.reading.paging, self.position
         template = filled(recording.template, recording.secrets)
         if paging is not None and paging.slot:
-            template = with_slot(template, paging.slot, paging.first if position.is_first else position.value)
+            template = with_slot(template, paging.slot, slot_value(paging, position))
         href = template.url
-        if position.value == _HERE:
+        if self.given:
             href = filled_url(self.url.href, recording.template, recording.secrets)
         request = request_of(self.page, resolve(href), self.run, self.tools)
         headers = dict(template.headers)
-        own = {name.lower() for name in self.run.options.headers} if self.run.options.trusted_servers else set()
+        options = self.run.options
+        # The job's own headers may have changed since.
+        own = {name.lower() for name in options.headers} if self.url.server in options.trusted_servers else set()
         cookies = _cookies(headers.pop("cookie", ""), self.url, request.cookies)
         return request._replace(
             headers={name: value for name, value in headers.items() if name not in own},
@@ -151,40 +172,50 @@ class _Replay:
         )
 
     def _become(self, visit: Visit, tried: Attempt, began: float, elapsed: float) -> Outcome:
-        extracted, replayed = visit.extracted, visit.extracted.replayed if visit.extracted is not None else None
         if visit.failure is not None:
             return self._failed(visit, tried, began)
+        was = self.lane.breaker.state
+        self.lane.answered()
+        outcome = self._answered(visit, tried, elapsed)
+        if was is BreakerState.CLOSED:
+            return outcome
+        return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": self.lane.name})))
+
+    def _answered(self, visit: Visit, tried: Attempt, elapsed: float) -> Outcome:
+        """The server said something: is it what the recording expects?"""
+        extracted, replayed = visit.extracted, visit.extracted.replayed if visit.extracted is not None else None
         if visit.redirect_to is not None:
             return self._stopped(f"it leads to {redact(visit.redirect_to.href)}", tried, visit)
         if extracted is None or replayed is None or replayed.unfit is not None:
             unfit = replayed.unfit if replayed is not None else visit.not_a_document
             return self._stopped(unfit or "the answer can't be read", tried, visit)
-        return self._done(visit, extracted, tried, elapsed)
+        self.lane.succeeded(elapsed)
+        return self._done(visit, extracted, tried)
 
     def _failed(self, visit: Visit, tried: Attempt, began: float) -> Outcome:
-        """Trouble of the host is met as for every page; an answer that will not change means that the recording is of no use."""
+        """Trouble is met as at every page, and once more at the start: what does not pass means that the recording is of no use."""
         failure, page = visit.failure, self.page
-        retryable = failure is Failure.BAD_RESPONSE and visit.status in RETRYABLE_STATUS
-        gone = failure is Failure.NOT_FOUND or (failure is Failure.BAD_RESPONSE and not retryable)
-        if gone and not page.is_start and self._counts_blindly:
-            # Beyond the end of a list that does not say how long it is.
-            self.lane.answered()
-            return Outcome(
-                page,
-                PageState.DONE,
-                tried._replace(decision="done: the list ends before"),
-                charged=True,
-                status=visit.status,
-            )
-        if gone or (retryable and page.charged and page.is_start):
-            return self._stopped(visit.detail or "it fails", tried, visit)
-        outcome = failed(page, self.lane, self.run, self.tools, visit, tried, began)
-        if failure is Failure.BLOCKED:
-            why = f"the site refused it: {visit.detail}"
-            outcome = outcome._replace(recording=Stopped(self.kept.id, why), events=(*outcome.events, self._said(why)))
-        if outcome.strategy not in (None, STRATEGY) and page.is_start:
-            return self._back(outcome)
-        return outcome._replace(strategy=None) if not page.is_start else outcome
+        tools = self.tools if page.is_start else replace(self.tools, strategies={STRATEGY: API_REPLAY})
+        outcome = failed(page, self.lane, self.run, tools, visit, tried, began)
+        gone = failure is Failure.NOT_FOUND or (
+            failure is Failure.BAD_RESPONSE and visit.status is not None and visit.status not in RETRYABLE_STATUS
+        )
+        why = f"the site refused it: {visit.detail}" if failure is Failure.BLOCKED else visit.detail or str(failure)
+        if not page.is_start:
+            if gone and self._counts_blindly:
+                # Beyond the end of a list that does not say how long it is.
+                over = tried._replace(decision="done: the list ends before")
+                return Outcome(page, PageState.DONE, over, charged=True, status=visit.status)
+            return self._stopped(why, tried, visit) if gone else outcome
+        hopeless = gone or outcome.state is PageState.FAILED or page.charged > 0
+        if hopeless and failure is not Failure.RATE_LIMITED:
+            stopped = self._stopped(why, tried, visit)
+            told = tuple(event for event in outcome.events if event.message in (BREAKER_OPENED, HOST_WAITS))
+            return stopped._replace(events=(*told, *stopped.events))
+        if visit.failure is Failure.BLOCKED:
+            refused = Stopped(self.kept.id, why[:MAX_DETAIL])
+            outcome = outcome._replace(recording=refused, events=(self._said(why), *outcome.events))
+        return outcome._replace(move=_home(page)) if outcome.strategy not in (None, STRATEGY) else outcome
 
     @property
     def _counts_blindly(self) -> bool:
@@ -193,14 +224,12 @@ class _Replay:
 
     def _stopped(self, why: str, tried: Attempt | None, visit: Visit | None = None) -> Outcome:
         """The recording does not work any more: the browser takes over from the start, and a part behind it has failed."""
-        if visit is not None:
-            self.lane.answered()
         said = self._said(why)
         stopped = Stopped(self.kept.id, why[:MAX_DETAIL])
         if self.page.is_start:
             outcome = _browser_takes_over(self.page, self.run, self.tools, why, tried)
-            outcome = outcome._replace(status=visit.status if visit is not None else None)
-            return self._back(outcome._replace(recording=stopped, events=(said, *outcome.events)))
+            status = visit.status if visit is not None else None
+            return outcome._replace(status=status, recording=stopped, events=(said, *outcome.events))
         return Outcome(
             self.page,
             PageState.FAILED,
@@ -213,22 +242,13 @@ class _Replay:
             events=(said, page_failed(self.page, Failure.RECORDING, why[:MAX_DETAIL])),
         )
 
-    def _back(self, outcome: Outcome) -> Outcome:
-        """A page that moved to where its data is goes back to where it can be rendered."""
-        asked = self.page.asked_url
-        if asked is None or outcome.state is not PageState.PENDING:
-            return outcome
-        return outcome._replace(move=Move(asked, stored(asked).lane, 0))
-
     def _said(self, why: str) -> Event:
         meta = {"recording": self.kept.id, "url": redact(self.url.href), "why": why[:MAX_DETAIL]}
         return Event(RECORDING_STOPPED, Level.WARN, meta)
 
-    def _done(self, visit: Visit, extracted: Extracted, tried: Attempt, elapsed: float) -> Outcome:
-        page, run, lane = self.page, self.run, self.lane
+    def _done(self, visit: Visit, extracted: Extracted, tried: Attempt) -> Outcome:
+        page, run = self.page, self.run
         assert extracted.replayed is not None
-        was = lane.breaker.state
-        lane.succeeded(elapsed)
         final = fingerprint(visit.url) if page.is_start else None
         return Outcome(
             page=page,
@@ -240,7 +260,6 @@ class _Replay:
             final_fingerprint=final if final != page.fingerprint else None,
             records=tuple([record_of(self._as_told(), visit, tried, data) for data in extracted.records()]),
             links=() if run.full else self._links(visit, extracted),
-            events=() if was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),),
             lacking=extracted.lacking,
             recording=Worked(self.kept.id, extracted.replayed.shape or self.recording.shape) if page.is_start else None,
         )
@@ -279,7 +298,7 @@ def address_of(recording: Recording, position: Position, own: str | None = None)
     """Where a part of a list is, as it may be seen: without secrets, and with the position behind it."""
     template, paging = recording.template, recording.reading.paging
     if own is None and paging is not None and paging.slot:
-        template = with_slot(template, paging.slot, paging.first if position.is_first else position.value)
+        template = with_slot(template, paging.slot, slot_value(paging, position))
     return f"{(own or template.url).partition('#')[0]}#{position.written()}"
 
 
@@ -289,6 +308,12 @@ def _mark(address: str) -> str:
     at = position_of(f"#{position}")
     value = at.value if at is not None and at.value != _HERE else ""
     return blake2b(f"{fingerprint(url)} {value}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+def _orphaned(page: Page) -> Outcome:
+    why = "its recording was deleted"
+    events = (page_failed(page, Failure.RECORDING, why),)
+    return Outcome(page, PageState.FAILED, reason=Failure.RECORDING, detail=why, charged=True, events=events)
 
 
 def _browser_takes_over(page: Page, run: ServedRun, tools: Tools, why: str, tried: Attempt | None = None) -> Outcome:
@@ -317,8 +342,15 @@ def _browser_takes_over(page: Page, run: ServedRun, tools: Tools, why: str, trie
         detail=detail,
         next_at=tools.clock.wall(),
         strategy=decision.strategy,
+        move=_home(page),
         events=(Event(STRATEGY_ESCALATED, meta=meta),),
     )
+
+
+def _home(page: Page) -> Move | None:
+    """A page that moved to where its data is goes back to where it can be rendered."""
+    asked = page.asked_url
+    return Move(asked, stored(asked).lane, 0) if asked is not None and position_of(page.url) is not None else None
 
 
 def _cookies(header: str, url: Url, kept: tuple[Cookie, ...]) -> list[Cookie]:

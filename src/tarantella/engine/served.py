@@ -40,7 +40,8 @@ class ServedRun:
         traps = Traps(run.spec.traps, time.gmtime(wall()).tm_year, run.traps)
         self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
         self.sitemaps = run.sitemaps
-        self.options = options_of(run.spec, owner=run.job_id or run.id, watch=run.job_id is not None)
+        self.records = _records(run)
+        self.options = options_of(run.spec, owner=run.job_id or run.id, watch=self.records)
         self.jar = Jar()
         self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked
         self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
@@ -98,6 +99,13 @@ def options_of(spec: Spec, *, owner: str = "", watch: bool = False) -> Options:
         browsing=spec.browser,
         watch_exchanges=watch,
     )
+
+
+def _records(run: Run) -> bool:
+    """Whether what its start page asks for is worth recording: it is a job's, and the page's records are all that it collects."""
+    spec, job = run.spec, run.snapshot or {}
+    alone = (spec.depth == 1 or spec.pagination is not None) and not spec.sitemaps
+    return run.job_id is not None and bool(spec.fields) and alone and not job.get("requires_auth")
 
 
 def _is_active(run: Run) -> bool:
