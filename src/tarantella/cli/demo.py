@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -76,23 +78,28 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
     if code == exits.FAILED:
         say_error(f"The demo did not come out as expected: {'; '.join(wrong)}. Please report this.")
     elif code == exits.COMPLETE:
-        code = await _replay(opened, url)
+        code = await _replay(opened, signals, url)
     if code == exits.COMPLETE:
         opened.terminal.say("\nThe demo came out as expected.", style="green")
     return code
 
 
-async def _replay(opened: Opened, url: str) -> int:
+async def _replay(opened: Opened, signals: Signals, url: str) -> int:
     """Collect a list twice: with a browser, which hears what the page asks for, then by asking that again."""
     from tarantella.cli import exits
     from tarantella.services.demo_replay import collect_market, missing_browser
+    from tarantella.services.foreground import Interrupt
 
     say = opened.terminal.say
     say(MARKET)
     if (missing := missing_browser(opened.app)) is not None:
         say(f"  not shown, because the first run needs a browser. {missing}")
         return exits.COMPLETE
-    first, second = await collect_market(opened.app, url)
+    interrupt = Interrupt()
+    signals.on_first(partial(asyncio.get_running_loop().call_soon_threadsafe, interrupt.set))
+    first, second = await collect_market(opened.app, url, interrupt)
+    if interrupt.is_set:
+        return exits.INTERRUPTED
     say(
         f"  with a browser  {first.records} records in {first.seconds:.2f} s, and a recording of what the page asked for"
     )

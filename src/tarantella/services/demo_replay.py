@@ -14,7 +14,7 @@ from tarantella.fetchers.browser.finding import find_browser
 from tarantella.services import intake, jobs
 from tarantella.services.app import App
 from tarantella.services.demo import NETWORK
-from tarantella.services.foreground import work_on
+from tarantella.services.foreground import Interrupt, work_on
 from tarantella.services.intake import Answer
 from tarantella.services.probe import Prober
 from tarantella.store import events
@@ -54,7 +54,7 @@ def missing_browser(app: App) -> str | None:
     return found.missing if found.program is None else None
 
 
-async def collect_market(app: App, site_url: str) -> tuple[Collected, Collected]:
+async def collect_market(app: App, site_url: str, interrupt: Interrupt) -> tuple[Collected, Collected]:
     """The list twice, by two runs of one job."""
     app = replace(app, settings=replace(app.settings, allow_networks=(NETWORK,)))
     prober = Prober(app.make_tools)
@@ -64,20 +64,20 @@ async def collect_market(app: App, site_url: str) -> tuple[Collected, Collected]
         )
         job = await jobs.drafted(app, prober, draft)
         await app.database.write(partial(store.create, job=job), name="job")
-        first = await _run(app, prober, job)
-        second = await _run(app, prober, job)
+        first = await _run(app, prober, job, interrupt)
+        second = await _run(app, prober, job, interrupt) if not interrupt.is_set else first
     finally:
         await prober.close()
     return first, replace(second, before=first.values, trouble=second.trouble or _trouble(first, second))
 
 
-async def _run(app: App, prober: Prober, job: Job) -> Collected:
+async def _run(app: App, prober: Prober, job: Job, interrupt: Interrupt) -> Collected:
     new = await jobs.new_run(app, prober, job)
 
     async def prepare(_run_id: str, _keeper: str) -> None:
         await intake.submit(app, new, Answer(201, ""), None)
 
-    run = await work_on(app, new.run_id, prepare, engines=1)
+    run = await work_on(app, new.run_id, prepare, engines=1, interrupt=interrupt)
     found = await app.database.read(partial(kept.after, run_id=run.id, last=0, limit=1_000))
     values = sorted((record["fields"] for _, record in found), key=lambda fields: str(fields["goods"]))
     return Collected(_seconds(run), values, trouble=None if run.records == market.STALLS else await _why(app, run))
