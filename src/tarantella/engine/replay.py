@@ -133,10 +133,8 @@ class _Replay:
         page, lane, run, tools = self.page, self.lane, self.run, self.tools
         if run.spec.obey_robots or lane.obeys_robots:
             refusal = await robots_refusal(page, self.url, lane, run, tools)
-            if refusal is not None and refusal.reason == Skip.ROBOTS and page.is_start:
-                return self._stopped("robots.txt asks crawlers to stay away from it", None)
             if refusal is not None:
-                return refusal
+                return self._refused(refusal)
         began_at, began = tools.clock.wall(), tools.clock.monotonic()
         wants = replace(run.wants, recorded=Recorded(self.recording.reading, self.position), links=False, aside=False)
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[STRATEGY]
@@ -148,6 +146,14 @@ class _Replay:
             STRATEGY, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
         )
         return with_cookies(self._become(visit, tried, began, elapsed), visit, run, tools)
+
+    def _refused(self, refusal: Outcome) -> Outcome:
+        """What robots.txt keeps us from asking, or nobody answers for, a start page can still be rendered without."""
+        again = refusal.state is PageState.PENDING and not self.page.charged
+        if again or not self.page.is_start:
+            return refusal
+        closed = "robots.txt asks crawlers to stay away from it"
+        return self._stopped(closed if refusal.reason == Skip.ROBOTS else refusal.detail or "", refusal.attempt)
 
     def _request(self) -> Request:
         """The question with its secrets, those of its cookies included that the site has not replaced since."""

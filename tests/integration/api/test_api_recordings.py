@@ -151,6 +151,45 @@ def test_trouble_that_passes_is_waited_for(client: Talker, site: Site) -> None:
 
 
 @pytest.mark.usefixtures("engine")
+def test_an_api_that_nobody_answers_for_is_given_up(client: Talker, site: Site) -> None:
+    job = client.job(site.url_for("/feed/list"), *FIELDS, backoff={"base": 0.05})
+    client.post("/recordings", {"job_id": job["id"], "har": feed.har("http://127.0.0.1:1")})
+    ended = run(client, job)
+    assert (ended["status"], ended["failure_detail"]) == ("failed", "recording")
+    status, why = status_of(client, job)
+    assert status == "failed" and "refused" in why
+    # Tried twice: once could have been bad luck.
+    [page] = client.get(f"/jobs/runs/{ended['id']}/pages")
+    story = client.get(f"/jobs/runs/{ended['id']}/explain?url={site.url_for('/feed/list')}")
+    assert len(story["attempts"]) == 2, page
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_site_that_asks_for_less_is_no_reason_to_give_up_its_recording(client: Talker, site: Site) -> None:
+    job = replayable(client, site, max_attempts=1)
+    site.counts["feed broken page"] = 429
+    assert run(client, job)["failure_code"] == "rate_limited"
+    assert status_of(client, job) == ("new", None)
+
+
+@pytest.mark.usefixtures("engine")
+def test_a_list_whose_recording_is_deleted_meanwhile_ends_there(client: Talker, site: Site, app: App) -> None:
+    job = replayable(client, site, "graphql", per_host=1)
+    [recording] = client.get("/recordings")
+    before = site.routes["/feed/"]
+
+    async def deleting(call: Any) -> Any:
+        if b"c/10" in call.request.body:
+            app.database.write_now(lambda tx: tx.execute("DELETE FROM recordings"))
+        return await before(call)
+
+    site.routes["/feed/"] = deleting
+    ended = run(client, job)
+    # Whoever is at it already goes on with what they know of it.
+    assert len(records(client, ended)) in (2 * feed.SIZE, feed.GOODS), recording
+
+
+@pytest.mark.usefixtures("engine")
 def test_robots_are_obeyed_as_for_pages(client: Talker, site: Site) -> None:
     site.robots = "User-agent: *\nDisallow: /feed/api/"
     job = replayable(client, site)

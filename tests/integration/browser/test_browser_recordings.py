@@ -123,6 +123,18 @@ def test_when_the_question_is_refused_the_browser_takes_over(client: Talker, sit
     assert "/feed/api/page2" in ended["told"]["Recording made"]["url"]
 
 
+def test_a_page_whose_data_was_elsewhere_is_rendered_where_it_is(client: Talker, site: Site) -> None:
+    job = list_job(client, site, "page")
+    har = feed.har(site.url_for("", "127.0.0.2"), "nowhere")
+    client.post("/recordings", {"job_id": job["id"], "har": har})
+    site.counts["feed broken nowhere"] = 404
+    ended = run(client, job)
+    assert {hit.hostname for hit in site.hits if hit.path == "/feed/api/nowhere"} == {"127.0.0.2"}
+    assert "Recording stopped working" in ended["told"]
+    assert (ended["status"], fields(client, ended)) == ("completed", ALL)
+    assert ended["told"]["Recording made"]["url"].startswith(site.url)
+
+
 def test_pages_of_a_list_that_people_click_through_are_replayed_as_parts(client: Talker, site: Site) -> None:
     job = list_job(client, site, "page", pagination="a.next")
     first = run(client, job)
