@@ -131,6 +131,18 @@ class Stopped:
 News = Made | Worked | Stopped
 
 
+RESTS = 86_400.0
+ENOUGH_FAILURES = 2
+
+
+def rests(uses: int, failures: Sequence[tuple[int, float | None]], now: float) -> bool:
+    """Whether a new recording is left alone for a day: the last ones failed before they ever worked, and so would this."""
+    last = failures[:ENOUGH_FAILURES]
+    if uses or len(last) < ENOUGH_FAILURES:
+        return False
+    return all(not used and at is not None and now - at < RESTS for used, at in last)
+
+
 def purpose_of(target_url: str, fields: Sequence[Field], item: Field | None) -> str:
     """A mark of what a recording is for: that of a job which wants something else is of no use to it."""
     wanted = [target_url, [each.to_json() for each in fields], item.to_json() if item is not None else None]

@@ -44,7 +44,7 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         links=found.links,
         refused=found.refused,
         traps=found.traps,
-        events=(_page_cut(page, visit),) if extracted.cut else (),
+        events=(page_cut(page, visit),) if extracted.cut else (),
         root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
         lacking=extracted.lacking,
     )
@@ -148,6 +148,6 @@ def skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit)
     )
 
 
-def _page_cut(page: Page, visit: Visit) -> Event:
+def page_cut(page: Page, visit: Visit) -> Event:
     """Said aloud, because links and fields may be missing that are there."""
     return Event(PAGE_CUT, Level.WARN, {"url": redact(page.url), "bytes": visit.size})

@@ -44,7 +44,7 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             outcome = failed(page, lane, run, tools, visit, tried, began)
         else:
             outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
-        if visit.exchanges:
+        if visit.exchanges or (run.wants_recording and page.strategy == "browser"):
             # Loaded by the first page whose scripts asked for something.
             from tarantella.engine.recording import with_recording
 

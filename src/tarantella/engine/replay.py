@@ -32,7 +32,7 @@ from tarantella.domain.recording_paging import Position, position_of, slot_value
 from tarantella.domain.recording_request import filled, filled_url, hidden_url, with_slot
 from tarantella.domain.strategy import API_REPLAY
 from tarantella.domain.url import Unfetchable, Url, fingerprint, redact, resolve, stored
-from tarantella.engine.answering import record_of
+from tarantella.engine.answering import page_cut, record_of
 from tarantella.engine.attempt import request_of, went_wrong, with_cookies
 from tarantella.engine.failing import MAX_DETAIL, failed, page_failed
 from tarantella.engine.lane import OwnedLane
@@ -191,7 +191,8 @@ class _Replay:
         """The server said something: is it what the recording expects?"""
         extracted, replayed = visit.extracted, visit.extracted.replayed if visit.extracted is not None else None
         if visit.redirect_to is not None:
-            return self._stopped(f"it leads to {redact(visit.redirect_to.href)}", tried, visit)
+            target = hidden_url(visit.redirect_to.href, self.recording.template, self.recording.secrets)
+            return self._stopped(f"it leads to {redact(target)}", tried, visit)
         if extracted is None or replayed is None or replayed.unfit is not None:
             unfit = replayed.unfit if replayed is not None else visit.not_a_document
             return self._stopped(unfit or "the answer can't be read", tried, visit)
@@ -266,13 +267,14 @@ class _Replay:
             final_fingerprint=final if final != page.fingerprint else None,
             records=tuple([record_of(self._as_told(), visit, tried, data) for data in extracted.records()]),
             links=() if run.full else self._links(visit, extracted),
+            events=(page_cut(page, visit),) if extracted.cut else (),
             lacking=extracted.lacking,
             recording=Worked(self.kept.id, extracted.replayed.shape or self.recording.shape) if page.is_start else None,
         )
 
     def _as_told(self) -> Page:
         """The page as its records name it: the address that the job is about, whatever was asked."""
-        return self.page._replace(asked_url=self.recording.reading.page_url or self.page.asked_url)
+        return self.page._replace(asked_url=self.run.run.roots[0])
 
     def _links(self, visit: Visit, extracted: Extracted) -> tuple[Link, ...]:
         """The parts of the list that follow, as pages of the run."""

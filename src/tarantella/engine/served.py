@@ -41,6 +41,7 @@ class ServedRun:
         self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
         self.sitemaps = run.sitemaps
         self.records = _records(run)
+        self.wants_recording = self.records and run.requested_strategy == "api_replay"
         self.options = options_of(run.spec, owner=run.job_id or run.id, watch=self.records)
         self.jar = Jar()
         self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked

@@ -10,7 +10,8 @@ from starlette.testclient import TestClient
 
 from tarantella.services.app import App
 from tests.integration.api.talking import Talker
-from tests.site import Site, feed
+from tests.site import Reply, Site, feed
+from tests.site.reply import json_reply
 
 FIELDS = ("name", "price", "url")
 ALL = {f"Loom & Sons No. {number}" for number in range(1, feed.GOODS + 1)}
@@ -98,7 +99,7 @@ def test_an_api_elsewhere_is_asked_at_its_own_gate(client: Talker, site: Site) -
 # -- when it stops working
 
 
-def status_of(client: Talker, job: dict[str, Any]) -> tuple[str, str]:
+def status_of(client: Talker, job: dict[str, Any]) -> tuple[str, Any]:
     [recording] = client.get(f"/recordings?job_id={job['id']}")
     return recording["status"], recording["failure"]
 
@@ -130,12 +131,52 @@ def test_a_part_that_stops_working_keeps_the_others(client: Talker, site: Site) 
     before = site.routes["/feed/"]
 
     async def broken(call: Any) -> Any:
-        return feed.Reply(200, b"<html>") if "page=3" in call.request.query else await before(call)
+        return Reply(200, b"<html>") if "page=3" in call.request.query else await before(call)
 
     site.routes["/feed/"] = broken
     ended = run(client, job)
     assert ended["status"] == "partial"
     assert len(records(client, ended)) == feed.GOODS - feed.SIZE
+    assert status_of(client, job) == ("failed", "the answer is no JSON")
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize(
+    ("answer", "kept"),
+    [
+        ({"goods": [{"attributes": {"productName": "x", "unitPrice": 1}, "link": "y"}] * 100_000, "total": 1}, 5_000),
+        ({"goods": [{"attributes": {"productName": "x" * 2_000_000, "unitPrice": 1}, "link": "y"}], "total": 1}, 1),
+        ({"goods": [{"attributes": {"productName": None, "unitPrice": 1}, "link": "y"}] * 9, "total": 1}, 0),
+        ({"goods": [1, "two", None], "total": 1}, 0),
+        ({"goods": {"attributes": 1}}, 0),
+        ([[]], 0),
+    ],
+    ids=["many", "long", "null", "mixed", "object", "empty"],
+)
+def test_answers_of_any_size_and_form_are_bounded_and_never_a_crash(
+    client: Talker, site: Site, answer: Any, kept: int
+) -> None:
+    job = replayable(client, site)
+
+    async def hostile(_: Any) -> Any:
+        return json_reply(answer)
+
+    site.routes["/feed/"] = hostile
+    ended = run(client, job)
+    assert ended["records"] == kept
+    assert ended["status"] == ("completed" if kept else "failed")
+    assert ("Page read in part" in client.messages(ended["id"])) is (kept == 5_000)
+
+
+@pytest.mark.usefixtures("engine")
+def test_json_that_is_nested_without_end_is_no_answer(client: Talker, site: Site) -> None:
+    job = replayable(client, site)
+
+    async def deep(_: Any) -> Any:
+        return Reply(200, b'{"goods":' + b"[" * 100_000 + b"]" * 100_000 + b"}", "application/json")
+
+    site.routes["/feed/"] = deep
+    assert run(client, job)["status"] == "failed"
     assert status_of(client, job) == ("failed", "the answer is no JSON")
 
 

@@ -15,7 +15,7 @@ from tests.browsers import program_or_skip
 from tests.integration.api.conftest import site_in_a_thread, working
 from tests.integration.api.talking import Talker
 from tests.integration.crawling import LOOPBACK
-from tests.site import Site, feed
+from tests.site import Reply, Site, feed
 
 FIELDS = [{"name": name, "css": f".{name}"} for name in ("name", "price", "stock")]
 ALL = [feed.shown(number) for number in range(1, feed.GOODS + 1)]
@@ -110,11 +110,12 @@ def test_when_the_question_is_refused_the_browser_takes_over(client: Talker, sit
     async def moved(call: Any) -> Any:
         """The page asks elsewhere now, and the old place is closed."""
         if call.request.path == "/feed/api/page":
-            return feed.Reply(status, b"<html>closed", "text/html")
+            return Reply(status, b"<html>closed", "text/html")
         if call.request.path == "/feed/api/page2":
             return feed.answer(call, "page")
         reply = await before(call)
-        return feed.Reply(200, reply.body.replace(b"/feed/api/page?", b"/feed/api/page2?"))
+        assert reply is not None
+        return Reply(200, reply.body.replace(b"/feed/api/page?", b"/feed/api/page2?"))
 
     site.routes["/feed/"] = moved
     ended = run(client, job)
