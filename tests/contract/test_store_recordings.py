@@ -46,7 +46,7 @@ def of_job(world: World, *paths: str) -> str:
 
 
 def current(world: World, purpose: str = "p" * 32) -> Kept | None:
-    return world.read(recordings.current, job_id=JOB, purpose=purpose)
+    return world.read(recordings.current, job_id=JOB, purpose=purpose, now=world.now)
 
 
 def test_a_recording_comes_back_as_it_was_made(world: World) -> None:
@@ -98,6 +98,19 @@ def test_the_newest_counts_and_old_ones_go(world: World) -> None:
     assert [each.id for each in found] == ids[: -MOST_OF_JOB - 1 : -1]
     rest = world.read(recordings.listed, limit=100, before=(found[1].created_at, found[1].id))
     assert [each.id for each in rest] == [each.id for each in found[2:]]
+
+
+def test_where_recordings_fail_before_they_ever_work_the_next_rests_for_a_day(world: World) -> None:
+    run, worker = of_job(world, "", "a", "b"), world.worker()
+    for number, path in enumerate(("", "a")):
+        new = made()
+        world.write(recordings.add, made=new, job_id=JOB, run_id=None, now=NOW + number)
+        assert current(world) is not None
+        world.settle(worker, done(world.take_one(run, path))._replace(recording=Stopped(new.id, "HTTP 401")))
+    world.write(recordings.add, made=made(), job_id=JOB, run_id=None, now=NOW + 5)
+    assert current(world) is None
+    world.now += 86_401
+    assert current(world) is not None
 
 
 def test_a_recording_is_deleted_once(world: World) -> None:

@@ -71,7 +71,7 @@ class Replayer:
                 if kept is None:
                     return _orphaned(page)
             else:
-                kept = await self._of_job(page, run)
+                kept = await self._of_job(page, run, began[0])
                 if kept is None:
                     return _browser_takes_over(page, run, tools, NONE_YET)
                 position = Position(kept.id)
@@ -94,12 +94,13 @@ class Replayer:
             self._remember(await self._database.read(partial(recordings.find, recording_id=recording_id)))
         return self._known.get(recording_id)
 
-    async def _of_job(self, page: Page, run: ServedRun) -> Kept | None:
+    async def _of_job(self, page: Page, run: ServedRun, now: float) -> Kept | None:
         """The recording that a page's job has now."""
-        if run.run.job_id is None:
+        job_id = run.run.job_id
+        if job_id is None:
             return None
         purpose = purpose_of(page.asked_url or page.url, run.spec.fields, run.spec.item)
-        kept = await self._database.read(partial(recordings.current, job_id=run.run.job_id, purpose=purpose))
+        kept = await self._database.read(partial(recordings.current, job_id=job_id, purpose=purpose, now=now))
         self._remember(kept)
         return kept
 

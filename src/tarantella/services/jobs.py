@@ -168,7 +168,8 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
 
 async def _can_be_replayed(app: App, job: Job, spec: Spec, url: Url) -> bool:
     purpose = purpose_of(url.href, spec.fields, spec.item)
-    return await app.database.read(partial(recordings.current, job_id=job.id, purpose=purpose)) is not None
+    look = partial(recordings.current, job_id=job.id, purpose=purpose, now=app.now())
+    return await app.database.read(look) is not None
 
 
 def spec_of_job(app: App, job: Job) -> tuple[Url, Spec]:

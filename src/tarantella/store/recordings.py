@@ -10,7 +10,7 @@ import orjson
 
 from tarantella.domain.errors import NotFound
 from tarantella.domain.outcome import Outcome
-from tarantella.domain.recording import Made, Maker, Reading, Recording, Stopped, Worked
+from tarantella.domain.recording import Made, Maker, Reading, Recording, Stopped, Worked, rests
 from tarantella.domain.recording_request import Template
 from tarantella.domain.url import stored
 from tarantella.store.connection import Row
@@ -121,12 +121,16 @@ def _packed(value: Any) -> str:
     return orjson.dumps(value).decode()
 
 
-def current(tx: Tx, job_id: str, purpose: str) -> Kept | None:
+def current(tx: Tx, job_id: str, purpose: str, now: float) -> Kept | None:
     """The recording that the next run of a job can replay, if there is one: the newest, and only while it works."""
-    row = tx.first("SELECT * FROM recordings WHERE job_id = :job ORDER BY created_at DESC, id DESC LIMIT 1", job=job_id)
-    if row is None or row.failed_at is not None or row.purpose != purpose:
+    rows = tx.all("SELECT * FROM recordings WHERE job_id = :job ORDER BY created_at DESC, id DESC", job=job_id)
+    if not rows or rows[0].failed_at is not None or rows[0].purpose != purpose:
         return None
-    return Kept.of(row)
+    newest, *before = rows
+    # One that a person brought is meant to be used.
+    if newest.made_by == Maker.BROWSER and rests(newest.uses, [(row.uses, row.failed_at) for row in before], now):
+        return None
+    return Kept.of(newest)
 
 
 def find(tx: Tx, recording_id: str) -> Kept | None:
