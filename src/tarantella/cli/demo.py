@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -86,6 +85,8 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
 
 async def _replay(opened: Opened, signals: Signals, url: str) -> int:
     """Collect a list twice: with a browser, which hears what the page asks for, then by asking that again."""
+    import asyncio
+
     from tarantella.cli import exits
     from tarantella.services.demo_replay import collect_market, missing_browser
     from tarantella.services.foreground import Interrupt
