@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.reader import Readers
 from tarantella.engine.taster import TASTER, Taster
 from tarantella.engine.tools import Tools
@@ -51,11 +52,14 @@ def open_app(
             only_run=only_run,
             drain_seconds=settings.drain_seconds,
             cleanup_interval=settings.cleanup_interval,
+            artifacts=settings.artifacts_dir,
         )
         return Worker(database, tools, worker)
 
     def tools() -> Tools:
-        return make_tools(refused=refused_endpoints(settings.data_dir), means=means_of(settings))
+        return make_tools(
+            refused=refused_endpoints(settings.data_dir), means=means_of(settings), artifacts=settings.artifacts_dir
+        )
 
     def strategies() -> list[str]:
         browser = means_of(settings).browser
@@ -76,12 +80,17 @@ def means_of(settings: Settings) -> Means:
             navigation_seconds=settings.browser_nav_timeout_ms / 1000,
             pages_at_once=settings.browser_pages,
             most_memory=settings.browser_memory,
+            sessions=settings.sessions_dir,
         )
     )
 
 
 def make_tools(
-    guard: Guard | None = None, *, refused: Sequence[tuple[str, int]] = (), means: Means | None = None
+    guard: Guard | None = None,
+    *,
+    refused: Sequence[tuple[str, int]] = (),
+    means: Means | None = None,
+    artifacts: Path | None = None,
 ) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
     guard = guard or Guard(refused_endpoints=refused)
@@ -94,6 +103,7 @@ def make_tools(
         taster=taster,
         robots=Robots(fetchers["http"]),
         guard=guard,
+        artifacts=Artifacts(artifacts) if artifacts is not None else None,
         no_browser=None if means.browser is not None else means.no_browser,
         # A strategy that is missing here is nothing to escalate to; who asks for it is told what to do.
         strategies={name: STRATEGIES[name] for name, each in fetchers.items() if not isinstance(each, MissingFetcher)},

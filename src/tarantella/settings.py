@@ -135,6 +135,15 @@ class Settings:
         return self.data_dir / "cache"
 
     @property
+    def sessions_dir(self) -> Path:
+        return self.data_dir / "sessions"
+
+    @property
+    def artifacts_dir(self) -> Path:
+        """Apart for each database: artifacts are removed when that has no run of theirs."""
+        return self.data_dir / self.workers_dir.name.replace("workers", "artifacts")
+
+    @property
     def exports_dir(self) -> Path:
         return self.data_dir / "exports"
 

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from tarantella.domain.backoff import Backoff
-from tarantella.domain.browsing import Browsing
+from tarantella.domain.browsing import Action, Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
@@ -56,13 +56,15 @@ FULL = Spec(
     partial_ok=False,
     durable=True,
     strategy="browser",
-    browser=Browsing(".price", 100, ("image",)),
+    browser=Browsing(".price", 100, 2, ".more", 3, (Action(click="#a"), Action(wait=1.5)), ("image",), True, True),
+    session="shop",
     priority=Priority.LOW,
     secrets=Secrets(
         {"authorization": "Bearer s3cret"},
         ({"name": "a", "value": "s3cret"},),
         "http://u:s3cret@p:1",
         ("h.example",),
+        {"PASSWORD": "s3cret"},
     ),
 )
 

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from tarantella import __version__
 from tarantella.api import (
+    artifacts,
     docs,
     fields,
     health,
@@ -19,6 +20,7 @@ from tarantella.api import (
     recordings,
     runs,
     scraping,
+    sessions,
     sites,
     streams,
     system,
@@ -42,10 +44,12 @@ ROUTERS = (
     scraping.router,
     streams.router,
     runs.router,
+    artifacts.router,
     fields.router,
     jobs.router,
     sites.router,
     recordings.router,
+    sessions.router,
     health.router,
     metrics.router,
     system.router,

@@ -38,6 +38,7 @@ FILES: Mapping[str, str] = {
     "tasks": "tasks",
     "sites": "sites",
     "recordings": "recordings",
+    "sessions": "sessions",
     "system": "system",
     "tokens": "tokens",
     "preview": "preview",

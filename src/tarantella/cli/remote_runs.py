@@ -108,7 +108,7 @@ class RemoteRuns:
     def export(self, run: str, format_: str | None, output: str | None) -> int:
         """Write the records to a file, which appears when all of them are there, or to stdout."""
         with self._connected() as server:
-            run_id = _found(server, run)
+            run_id = found_run(server, run)
             name = format_ or (Path(output).suffix[1:] if output not in (None, "-") else "") or "jsonl"
             chunks = server.download(f"{RUNS}/{run_id}/export", format=name)
             if output == "-":
@@ -117,7 +117,7 @@ class RemoteRuns:
                 sys.stdout.buffer.flush()
                 return 0
             path = Path(output) if output is not None else Path(f"{run_id}.{name}")
-            size = _written(path, chunks)
+            size = written(path, chunks)
             if self.asking.as_json:
                 server.terminal.show_json({"run_id": run_id, "format": name, "bytes": size, "output": str(path)})
             else:
@@ -169,10 +169,10 @@ def refuse(because: str, **options: object) -> None:
 
 
 def _path(server: Connection, run: str) -> str:
-    return f"{RUNS}/{part(_found(server, run))}"
+    return f"{RUNS}/{part(found_run(server, run))}"
 
 
-def _found(server: Connection, text: str) -> str:
+def found_run(server: Connection, text: str) -> str:
     """The id of the run that is meant, as `runs` has it everywhere: all of it, its beginning or end, or `latest`."""
     wanted = text.lower()
     if len(wanted) == ID_LENGTH:
@@ -219,7 +219,7 @@ def _progress_line(told: dict[str, Any]) -> str:
     return f"{told['phase']}: {counts['done']:,} done, {counts['failed']:,} failed, {counts['pending']:,} to go"
 
 
-def _written(path: Path, chunks: Iterator[bytes]) -> int:
+def written(path: Path, chunks: Iterator[bytes]) -> int:
     part_of = path.with_name(f"{path.name}.part")
     size = 0
     try:

@@ -230,6 +230,56 @@ def scrape(
             rich_help_panel=BROWSER,
         ),
     ] = None,
+    scroll: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="In a browser: scroll to the end of a page, so often at most, while that brings more.",
+            show_default="0",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    load_more: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSS",
+            help="In a browser: click this while it is there, 20 times at most.",
+            show_default="none",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    screenshot: Annotated[
+        bool,
+        typer.Option(
+            "--screenshot",
+            help="In a browser: keep a picture of each page; see `runs artifacts`.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = False,
+    keep_html: Annotated[
+        bool,
+        typer.Option(
+            "--keep-html",
+            help="In a browser: keep the HTML of each page as its scripts left it; see `runs artifacts`.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = False,
+    browser_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="All of this and actions, in YAML or JSON; what is filled in by `secret` is taken from the environment.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="In a browser: the login that `tarantella sessions import` has stored.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
     text: Annotated[
         TextMode,
         typer.Option(
@@ -315,7 +365,6 @@ def scrape(
     from tarantella.cli.foreground import Ending
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
-    from tarantella.domain.browsing import Browsing
     from tarantella.domain.errors import InvalidInput
     from tarantella.domain.job import Wish, known_strategy
     from tarantella.domain.run import Priority
@@ -327,6 +376,14 @@ def scrape(
 
     sitemaps = tuple(map(chosen, sitemap or ()))
     wanted = inputs.field_set_of_file(fields_file)
+    browsing = inputs.browsing_of(
+        browser_file,
+        wait_for=wait_for,
+        scroll=scroll,
+        load_more=load_more,
+        screenshot=screenshot or None,
+        keep_html=keep_html or None,
+    )
     if not urls and urls_file is None and not any(each != AUTO for each in sitemaps):
         raise InvalidInput(
             "There is no address to start from.",
@@ -370,10 +427,11 @@ def scrape(
             keep_bodies=keep_bodies,
             keep_cookies=not no_cookies,
             strategy=known_strategy(Wish(strategy), requires_auth=False) or "http",
-            browser=Browsing(wait_for=wait_for),
+            browser=browsing,
+            session=session,
             durable=_chosen(durability, settings.durability) == "full",
             priority=Priority[priority.upper()],
-            secrets=inputs.secrets_of(header or (), cookies_file, proxy),
+            secrets=inputs.secrets_of(header or (), cookies_file, proxy, browsing.secrets),
         )
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, not_to=urls_file)
         starts = inputs.start_addresses(urls or (), urls_file, lambda: signals.asked)

@@ -13,6 +13,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import Field, check_names
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
+from tarantella.domain.session import check_session_name
 from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.trap import TrapLimits
@@ -30,6 +31,7 @@ class Secrets:
     cookies: tuple[Mapping[str, str], ...] = ()
     proxy: str | None = None
     servers: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
+    values: Mapping[str, str] = field(default_factory=dict)  # what a browser fills in, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class Spec:
     durable: bool = False
     strategy: str = "http"
     browser: Browsing = Browsing()
+    session: str | None = None  # the name of a login that was stored
     priority: Priority = Priority.MEDIUM
     secrets: Secrets = Secrets()
 
@@ -93,6 +96,8 @@ class Spec:
                 field="strategy",
                 remedy=f"Choose one of {', '.join(STRATEGIES)}.",
             )
+        if self.session is not None:
+            check_session_name(self.session)
         check_names(self.fields)
         if self.item is not None:
             _check_items(self.fields)
@@ -108,10 +113,21 @@ class Spec:
                     remedy="Write it like 10.0.0.0/8 or ::1/128.",
                 ) from None
 
+    def check_secrets(self) -> None:
+        """Raises InvalidInput where a secret is to be filled in that nobody gave. A spec without its secrets is still one."""
+        for name in self.browser.secrets:
+            if name not in self.secrets.values:
+                raise InvalidInput(
+                    f"The secret {name!r} is to be filled in, and was not given.",
+                    field="browser.actions",
+                    remedy=f"Set {name} in the environment of the command, or give it in the job's `fill`.",
+                )
+
     def to_json(self) -> dict[str, Any]:
         """The snapshot without its secrets and its start URLs, which are pages."""
         data = asdict(self)
         del data["secrets"], data["urls"]
+        data["browser"] = self.browser.to_json()
         data["fields"] = [wanted.to_json() for wanted in self.fields]
         for name in ("item", "pagination"):
             place: Field | None = getattr(self, name)
@@ -141,7 +157,11 @@ class Spec:
         values["priority"] = Priority(values["priority"])
         if secrets:
             values["secrets"] = Secrets(
-                secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("servers", ()))
+                secrets["headers"],
+                tuple(secrets["cookies"]),
+                secrets["proxy"],
+                tuple(secrets.get("servers", ())),
+                secrets.get("values") or {},
             )
         return cls(**values)
 

@@ -40,6 +40,8 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         )
         if visit.protocol == FROM_CACHE:
             lane.spared()
+        if visit.artifacts and tools.artifacts is not None:
+            await tools.artifacts.keep(page.run_id, page.id, visit.artifacts)
         if visit.failure is not None:
             outcome = failed(page, lane, run, tools, visit, tried, began)
         else:

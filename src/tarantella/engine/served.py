@@ -99,6 +99,8 @@ def options_of(spec: Spec, *, owner: str = "", watch: bool = False) -> Options:
         owner=owner,
         browsing=spec.browser,
         watch_exchanges=watch,
+        session=spec.session,
+        secrets=spec.secrets.values,
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from tarantella.domain.strategy import Strategy
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
 from tarantella.engine.visit import Visitor
 from tarantella.fetchers.guard import Guard
@@ -25,6 +26,7 @@ class Tools:
     luck: Callable[[], float] = random.random
     closers: tuple[Callable[[], Awaitable[None]], ...] = ()
     guard: Guard = field(default_factory=Guard)
+    artifacts: Artifacts | None = None  # where they are kept
     no_browser: str | None = None  # why pages that need one fail here, where there is none
 
     async def close(self) -> None:

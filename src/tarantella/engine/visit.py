@@ -14,7 +14,7 @@ from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
-from tarantella.fetchers.contract import Exchange, Fetcher, FetchError, Request, Response
+from tarantella.fetchers.contract import Artifact, Exchange, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
 LARGE_ANSWER = 256 * 1024  # more takes longer than others should wait
@@ -42,6 +42,7 @@ class Visit(NamedTuple):
     from_cache: bool = False
     listing: Listing | None = None
     exchanges: tuple[Exchange, ...] = ()
+    artifacts: tuple[Artifact, ...] = ()
 
 
 class Visitor(Protocol):
@@ -110,6 +111,7 @@ class DirectVisitor:
             from_cache=response.from_cache,
             listing=listing,
             exchanges=response.exchanges,
+            artifacts=response.artifacts,
         )
 
 

@@ -47,6 +47,7 @@ class WorkerSettings:
     slots: int = 256  # requests in flight in this process, whatever the runs allow
     only_run: str | None = None  # a one-shot command's: it takes only lanes in which this run stands
     drain_seconds: float = 5.0
+    artifacts: Path | None = None  # where those of runs are kept
     cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
     timing: Timing = Timing()
 
@@ -77,7 +78,9 @@ class Worker:
         self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
-        self._duties = Duties(database, self.id, cleanup_interval=settings.cleanup_interval, **shared)
+        self._duties = Duties(
+            database, self.id, cleanup_interval=settings.cleanup_interval, artifacts=settings.artifacts, **shared
+        )
         self._hints = Hints(settings.folder, self.id)
 
     # -- life

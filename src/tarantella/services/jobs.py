@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.field import Field, place_of
@@ -104,7 +105,9 @@ async def _checked(app: App, prober: Prober, job: Job) -> Job:
     url = target_of(job.target_url, "target_url")
     job = replace(job, target_url=job.target_url.strip(), fields=checked_fields(job.fields))
     _check_proxy(job)
-    Wants.of(_spec(app, job, url))  # a selector that can't be understood is refused now, not on every page
+    spec = _spec(app, job, url)
+    spec.check_secrets()
+    Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     warning = await prober.warning(url, app.settings.allow_networks)
     return replace(job, warnings=(warning,) if warning else ())
 
@@ -228,6 +231,8 @@ def _spec(app: App, job: Job, url: Url) -> Spec:
         user_agent=options.get("user_agent"),
         text=options.get("text"),
         partial_ok=options.get("partial_results_ok"),
+        browser=Browsing.from_json(options["browser"]) if "browser" in options else None,
+        session=options.get("session"),
         priority=Priority[options["priority"].upper()] if "priority" in options else None,
         secrets=_secrets(job, url),
     )
@@ -248,6 +253,7 @@ def _secrets(job: Job, url: Url) -> Secrets | None:
     return Secrets(
         headers=job.secrets.get("headers") or {},
         proxy=job.secrets.get("proxy"),
+        values=job.secrets.get("fill") or {},
         servers=(url.server,),
     )
 

@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
+from tarantella.domain.job import Wish, known_strategy
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import OFF, TrapLimits
@@ -58,6 +60,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`.
         Fields are names that are found by themselves, as in `["title", "price"]`, or `{"name": "css@attr"}`, or specifications
         as in a fields file.
+        `strategy="browser"` reads pages as their scripts have left them; `browser={"wait_for": ".price", "scroll": 5}` says how.
         With `cache=True` answers are kept for later runs.
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
@@ -182,6 +185,11 @@ def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
         "user_agent": settings.user_agent,
         "allow_networks": tuple(settings.allow_networks),
     }
+    browser = options.pop("browser", None)
+    if browser is not None:
+        options["browser"] = browser if isinstance(browser, Browsing) else Browsing.from_json(browser)
+    wish = Wish(options.pop("strategy", Wish.AUTO))
+    options["strategy"] = known_strategy(wish, requires_auth=bool(options.pop("requires_auth", False))) or "http"
     return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
 
 

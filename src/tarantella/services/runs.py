@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -16,6 +17,7 @@ from tarantella.domain.scope import Scope
 from tarantella.domain.spec import Field, Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.services.app import App
@@ -164,6 +166,7 @@ async def delete(app: App, run_id: str) -> None:
     """Remove a run and all that it stored, and give the room back to the disk."""
     while not await app.database.write(partial(runs.delete_some, run_id=run_id), name="delete"):
         pass
+    await asyncio.to_thread(Artifacts(app.settings.artifacts_dir).remove, [run_id])
     await app.database.reclaim()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from tarantella.domain.strategy import BROWSER
 from tarantella.store.tx import Tx, pack
 
 
@@ -38,7 +39,7 @@ def first_pages(tx: Tx, run_ids: Sequence[str]) -> dict[str, FirstPage]:
 def ending(tx: Tx, run_id: str) -> tuple[int, dict[str, Any]]:
     """At which attempt the first page of a run ended, and what is told of it."""
     row = tx.first(
-        "SELECT p.state, p.charged, p.status, r.data FROM pages AS p "
+        "SELECT p.state, p.charged, p.status, p.strategy, r.data FROM pages AS p "
         "LEFT JOIN records AS r ON r.page_id = p.id AND r.ordinal = 0 "
         "WHERE p.id = (SELECT id FROM pages WHERE run_id = :run ORDER BY id LIMIT 1)",
         run=run_id,
@@ -53,4 +54,6 @@ def ending(tx: Tx, run_id: str) -> tuple[int, dict[str, Any]]:
             "content_length": record.get("bytes"),
             "title": record.get("title"),
         }
+    if row.strategy == BROWSER.name and stats:
+        stats["browser"] = "playwright-chromium"
     return FirstPage(row.state, row.charged).attempt, stats

@@ -388,6 +388,14 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     return len(ids)
 
 
+def existing(tx: Tx, run_ids: Sequence[str]) -> set[str]:
+    """Those of these runs that there still are."""
+    rows = tx.all(
+        f"SELECT id FROM runs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS v)", ids=pack(list(run_ids))
+    )
+    return {row.id for row in rows}
+
+
 def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool = False) -> bool:
     """Delete part of a run that is over; True when nothing of it is left. In slices, so that nobody waits for long."""
     run = tx.first(f"SELECT status FROM runs WHERE id = :id {tx.dialect.for_update}", id=run_id)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 START_SECONDS = 60.0  # from a cold disk it takes its time
 STOP_SECONDS = 10.0
+ANSWER_SECONDS = 5.0
 T = TypeVar("T")
 
 SWITCHES = (
@@ -96,6 +97,17 @@ class Chromium:
             timeout=START_SECONDS * 1000,
         )
 
+    async def answers(self) -> bool:
+        """Whether it still does what it is told; a connection says nothing about that."""
+        if self._session is None or not self.is_alive:
+            return False
+        try:
+            async with asyncio.timeout(ANSWER_SECONDS):
+                await self._session.send("Browser.getVersion")
+        except Exception:
+            return False
+        return True
+
     async def memory(self) -> int:
         """The bytes that all its processes have for themselves, where the system tells."""
         if self._session is None:
@@ -148,7 +160,7 @@ def _private_bytes(pid: int) -> int:
 
 def _no_start(error: Exception) -> FetchError:
     said = str(error)
-    if "sandbox" in said.lower():
+    if "No usable sandbox" in said or "SUID sandbox" in said:
         return FetchError(
             Failure.BROWSER,
             "no_sandbox",

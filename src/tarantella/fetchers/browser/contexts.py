@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from tarantella.domain.errors import NotFound, StoreBroken
+from tarantella.domain.failure import MISSING, Failure
+from tarantella.domain.session import Session
 from tarantella.fetchers.browser.chromium import Chromium
 from tarantella.fetchers.browser.gateway import Gateway
 from tarantella.fetchers.browser.means import PAGES_PER_CONTEXT
-from tarantella.fetchers.contract import Options, Request
+from tarantella.fetchers.browser.sessions import Sessions
+from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.user_agent import default_user_agent
 
@@ -40,16 +44,24 @@ class Context:
 class Contexts:
     """The contexts of one browser, the least recently used closed first."""
 
-    def __init__(self, chromium: Chromium, guard: Guard, *, pages_per_context: int = PAGES_PER_CONTEXT) -> None:
+    def __init__(
+        self,
+        chromium: Chromium,
+        guard: Guard,
+        *,
+        pages_per_context: int = PAGES_PER_CONTEXT,
+        sessions: Sessions | None = None,
+    ) -> None:
         self._chromium = chromium
         self._guard = guard
         self._most_pages = pages_per_context
+        self._sessions = sessions
         self._contexts: OrderedDict[Hashable, Context] = OrderedDict()
         self._making: dict[Hashable, asyncio.Lock] = {}
 
     async def take(self, request: Request) -> Context:
         """A context for this page; `give_back` comes later. Raises TimeoutError when the browser hangs."""
-        key = _key(request.options, request.url.host)
+        key = _key(request.options, request.url.host, self._edition(request.options.session))
         async with self._making.setdefault(key, asyncio.Lock()):
             context = self._contexts.get(key)
             if context is None or context.retired or context.pages >= self._most_pages:
@@ -82,6 +94,7 @@ class Contexts:
             await self._retire(context)
 
     async def _make(self, key: Hashable, options: Options) -> Context:
+        session = await self._session(options.session)
         gateway = Gateway(self._guard, options)
         await gateway.start()
         assert self._chromium.browser is not None
@@ -93,6 +106,7 @@ class Contexts:
                     proxy={"server": f"http://127.0.0.1:{gateway.port}"},
                     service_workers="block",
                     accept_downloads=False,
+                    storage_state=session.to_json() if session is not None else None,  # type: ignore[arg-type]
                 )
                 made.set_default_timeout(SECONDS * 1000)
                 if options.cookies:
@@ -100,7 +114,25 @@ class Contexts:
         except BaseException:
             await gateway.close()
             raise
-        return Context(made, gateway, key)
+        context = Context(made, gateway, key)
+        if session is not None:
+            # Known from the start, they are not taken for something that the site has set, and stored with the run.
+            context.known_cookies.update(_marks(session))
+        return context
+
+    def _edition(self, session: str | None) -> int | None:
+        """Tells a session from the one that had its name before, so that one that was replaced or deleted is used no more."""
+        return self._sessions.edition(session) if session is not None and self._sessions is not None else None
+
+    async def _session(self, name: str | None) -> Session | None:
+        if name is None:
+            return None
+        try:
+            if self._sessions is None:
+                raise NotFound(f"There is no session {name!r}.")
+            return await asyncio.to_thread(self._sessions.load, name)
+        except (NotFound, StoreBroken) as error:
+            raise FetchError(Failure.BROWSER, MISSING, str(error)) from None
 
     def _user_agent(self, options: Options) -> str:
         """A user's choice as it is; otherwise a browser's, with our own name behind it, as honest crawlers have it."""
@@ -125,11 +157,25 @@ async def _close(context: Context) -> None:
         await context.gateway.close()
 
 
-def _key(options: Options, host: str) -> tuple[object, ...]:
+def _key(options: Options, host: str, edition: int | None) -> tuple[object, ...]:
     """Whose pages share a context: those of one job on one host, fetched in the same way."""
     given = tuple(tuple(sorted(cookie.items())) for cookie in options.cookies)
-    way = (options.user_agent, options.proxy, options.allow_networks, options.connect_timeout, given)
+    way = (
+        options.user_agent,
+        options.proxy,
+        options.allow_networks,
+        options.connect_timeout,
+        options.session,
+        edition,
+        given,
+    )
     return (options.owner, host, way) if options.owner else ("", object())
+
+
+def _marks(session: Session) -> Iterator[tuple[object, ...]]:
+    """Its cookies, as visits tell them apart."""
+    for cookie in session.cookies:
+        yield cookie["domain"].removeprefix("."), cookie["path"], cookie["name"], cookie["value"]
 
 
 def _given(cookie: Mapping[str, str]) -> Any:

@@ -9,6 +9,7 @@ from tarantella.domain.url import Url
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.translation import IN_WORDS
 
+DOWNLOAD = "download"
 _NET = re.compile(r"net::(ERR_[A-Z0-9_]+)")
 _DETAILS = (
     ("ERR_CERT_", "tls"),
@@ -41,6 +42,7 @@ def took_too_long(what: str, url: Url) -> FetchError:
 def crashed(what: str = "crashed") -> FetchError:
     words = {
         "crashed": "The page crashed in the browser.",
+        "closed": "The page was closed before it could be read.",
         "gone": "The browser died.",
         "hung": "The browser did not answer any more, and was replaced.",
     }
@@ -52,6 +54,8 @@ def translated(error: Exception, url: Url, what: str) -> FetchError:
     text = str(error)
     if type(error).__name__ == "TimeoutError":
         return took_too_long(what, url)
+    if "Download is starting" in text:
+        return FetchError(Failure.BROWSER, DOWNLOAD, "The address gives a file, not a page.")
     if (said := _NET.search(text)) is not None:
         return _network(said[1], url)
     if any(sign in text for sign in _GONE):

@@ -76,6 +76,8 @@ class Gateway:
                 await self._serve(reader, writer)
         except (OSError, EOFError, asyncio.LimitOverrunError, TimeoutError, ValueError):
             pass  # one of the two sides is gone, or makes no sense
+        except asyncio.CancelledError:
+            pass  # the gateway is being closed; asyncio's server would complain of a task that ends so
         finally:
             self._open.discard(task)
             writer.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 PAGES_PER_CONTEXT = 100
 
@@ -16,4 +17,6 @@ class BrowserMeans:
     navigation_seconds: float = 30.0
     pages_at_once: int = 4
     most_memory: int = 2_000_000_000
+    idle_seconds: float = 60.0
+    sessions: Path | None = None  # where logins are stored
     pages_per_context: int = PAGES_PER_CONTEXT

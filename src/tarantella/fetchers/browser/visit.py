@@ -12,11 +12,12 @@ from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie, can_be_sent
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url, resolve
+from tarantella.fetchers.browser.acting import Actor
 from tarantella.fetchers.browser.contexts import SECONDS, Context
-from tarantella.fetchers.browser.failures import crashed, took_too_long, translated
+from tarantella.fetchers.browser.failures import DOWNLOAD, crashed, took_too_long, translated
 from tarantella.fetchers.browser.gateway import MARK
 from tarantella.fetchers.browser.traffic import Traffic
-from tarantella.fetchers.contract import FetchError, Request, Response
+from tarantella.fetchers.contract import Artifact, FetchError, Request, Response
 from tarantella.fetchers.redirects import too_many_redirects
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PROTOCOL = "browser"
-LONGEST_QUIET = 10.0  # a page that never comes to rest is read as it is then
+LONGEST_QUIET = 15.0  # a page that never comes to rest is read as it is before that
+ACTION_SECONDS = 90.0  # every step of an action has its own limit, far below this
 LOOKS_AT_SIZE_EVERY = 0.25
 RENDERED = "text/html; charset=utf-8"
 _HTML = frozenset({"", "text/html", "application/xhtml+xml"})
@@ -52,6 +54,7 @@ class PageVisit:
         self._seconds = navigation_seconds
         self._browsing = request.options.browsing or Browsing()
         self._traffic = Traffic(page, request, self._leads_away)
+        self._actor = Actor(page, self._traffic, self._browsing, request.options.secrets)
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._moved_to: Url | None = None
         self._failure: FetchError | None = None
@@ -75,7 +78,7 @@ class PageVisit:
     async def _prepare(self) -> None:
         page = self._page
         page.on("crash", lambda _: self._fail(crashed()))
-        page.on("close", lambda _: self._fail(crashed("gone")))
+        page.on("close", lambda _: self._fail(crashed("closed")))
         page.on("popup", lambda popup: _forget(popup.close()))
         page.on("download", lambda _: self._downloads())
         await self._traffic.watch(self._browsing.block)
@@ -88,6 +91,9 @@ class PageVisit:
             going = self._page.goto(url.href, wait_until="domcontentloaded", timeout=self._seconds * 1000)
             await self._within(self._seconds + 1, going, "navigation")
         except FetchError as error:
+            if error.detail == DOWNLOAD:
+                self._downloads()
+                raise _Over from None
             self._explain(error)
         finally:
             watching.cancel()
@@ -95,13 +101,19 @@ class PageVisit:
     async def _settle(self) -> None:
         """Wait for what was to be waited for; otherwise until the page has come to rest."""
         browsing = self._browsing
+        if browsing.actions:
+            await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
+            # Where a user's own actions lead is where the user wants to go.
+            self._traffic.roams = True
+            for action in browsing.actions:
+                await self._within(ACTION_SECONDS, self._actor.act(action), "action")
         if browsing.wait_for is not None:
             found = self._page.wait_for_selector(browsing.wait_for, state="attached", timeout=SECONDS * 1000)
             await self._within(SECONDS + 1, found, "wait_for")
-        elif browsing.quiet_ms:
-            quiet = self._traffic.quiet(browsing.quiet_ms / 1000)
-            with suppress(FetchError):
-                await self._within(LONGEST_QUIET, quiet, "quiet")
+        else:
+            await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
+        if browsing.scroll or browsing.load_more is not None:
+            await self._within(ACTION_SECONDS, self._actor.look_for_more(), "action")
 
     async def _read(self) -> Response:
         answer = self._traffic.document
@@ -119,6 +131,7 @@ class PageVisit:
             self._check_size(len(body))
         exchanges = await self._within(SECONDS, self._traffic.exchanges(), "exchanges")
         cookies = await self._within(SECONDS, self._cookies_set(), "cookies")
+        artifacts = await self._kept(body)
         # Where the page's own scripts have led it without a request counts too, but not what only scrolls.
         final = resolve(self._page.url) if self._page.url.startswith("http") else resolve(answer.url)
         return Response(
@@ -130,7 +143,20 @@ class PageVisit:
             cookies=cookies,
             protocol=PROTOCOL,
             exchanges=exchanges,
+            artifacts=artifacts,
         )
+
+    async def _kept(self, body: bytes) -> tuple[Artifact, ...]:
+        """What was asked to be kept beside the record."""
+        kept = []
+        if self._browsing.screenshot:
+            # A picture that can't be taken is not worth the page.
+            with suppress(FetchError):
+                taken = self._page.screenshot(full_page=True, timeout=SECONDS * 1000)
+                kept.append(Artifact("screenshot", await self._within(SECONDS + 1, taken, "screenshot")))
+        if self._browsing.keep_html:
+            kept.append(Artifact("html", body))
+        return tuple(kept)
 
     async def _rendered(self) -> bytes:
         limit = self._request.options.max_decoded
