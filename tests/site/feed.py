@@ -40,7 +40,7 @@ def shown(number: int) -> dict[str, Any]:
 
 @route("/feed/")
 async def feed(call: Call) -> Reply:
-    """`/feed/list?way=page&parts=all`: a list that scripts fill; `/feed/api/page?page=2`: what they ask for."""
+    """`/feed/list?way=page&parts=3`: a list that scripts fill; `/feed/api/page?page=2`: what they ask for."""
     path = call.request.path
     if path == "/feed/list":
         return _list_page(call)
@@ -114,7 +114,7 @@ const ways = {
     const found = await ways[WAY](n, before);
     found.forEach(show);
     before = found.before;
-    if (PARTS !== "all" || found.length < SIZE) break;
+    if (n - FIRST + 1 >= Number(PARTS) || found.length < SIZE) break;
   }
   document.title = "Looms, all of them";
   document.body.dataset.ready = "yes";

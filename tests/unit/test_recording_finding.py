@@ -80,6 +80,20 @@ def test_cents_and_german_prices_are_recognised() -> None:
     assert found([heard("/api", euros)], known(records, fields)).reading.places["p"].form == "continental_2"
 
 
+def test_a_time_may_be_shown_as_its_day() -> None:
+    answer = [{"t": f"Story number {n}", "at": f"2024-03-0{n}T10:00:00Z"} for n in range(1, 6)]
+    fields = (Field("t", css="b"), Field("at", css="time", type="date"))
+    records = [{"t": f"Story number {n}", "at": f"2024-03-0{n}"} for n in range(1, 6)]
+    assert found([heard("/api", answer)], known(records, fields)).reading.places["at"].form == "day"
+
+
+def test_a_value_that_is_always_the_same_is_not_made_up_around_another() -> None:
+    fields = (Field("name", css="h1"), Field("size", css="i"))
+    record = {"name": "A loom of three metres in oak", "size": "3 by 4 metres, in oak"}
+    answer = {"name": "A loom of three metres in oak", "doors": 3}
+    assert isinstance(find([heard("/api", answer)], known([record], fields, is_list=False)), NotFound)
+
+
 def test_lists_and_nested_lists_of_values_are_found() -> None:
     fields = (Field("name", css=".name"), Field("tags", css="i", all=True))
     records = [{"name": feed.shown(n)["name"], "tags": feed.goods(n)["tags"]} for n in range(1, 6)]

@@ -33,7 +33,7 @@ def followed(paging: Paging, *answers: Any, items: int = 2) -> list[Any]:
 
 
 def test_a_page_number_that_was_seen_to_grow_is_counted_on() -> None:
-    template, paging = find_paging([part("/a?q=x&n=1&_=77", {}), part("/a?q=x&n=2&_=78", {})])
+    template, paging = find_paging([part("/a?q=x&n=1&_=77", {}), part("/a?q=x&n=2&_=78", {}, items=1)])
     assert paging is not None and (paging.kind, paging.step, paging.start, paging.seen) == ("number", 1, 1, True)
     assert with_slot(template, paging.slot, 9).url == "https://shop.example/a?q=x&n=9&_=78"
     assert followed(paging, {}, {}, {}) == [[2], [3], [4]]
@@ -109,6 +109,19 @@ def test_where_the_end_is_known_all_parts_are_asked_for_at_once() -> None:
     assert len(followed(paging, {"total": 10**9})[0]) == 1_000
 
 
+def test_where_a_page_stopped_although_there_was_more_so_does_a_replay() -> None:
+    for answer, url in (({"total": 9}, "/a?page={}"), ({}, "/a?page={}"), ({"next_cursor": "2"}, "/a?cursor={}")):
+        parts = [part(url.format(number), answer) for number in (1, 2)]
+        _, paging = find_paging(parts)
+        assert paging is not None and paging.most == 2
+        [first, *rest] = followed(paging, answer, answer, answer)
+        assert (len(first), [each for each in rest if each]) == (1, [])
+    # Nobody stopped where the list was over.
+    assert find_paging([part("/a?page=1", {}), part("/a?page=2", {}, items=1)])[1] == Paging(
+        "number", slot=("query", 0), first="1", start=1, size=2, seen=True
+    )
+
+
 @pytest.mark.parametrize("name", ["q", "year", "size", "limit", "id"])
 def test_what_is_not_called_a_page_is_not_counted_by_its_name(name: str) -> None:
     assert find_paging([part(f"/a?{name}=1", {})])[1] is None
@@ -124,7 +137,7 @@ def test_a_list_ends_where_nothing_comes_or_the_same_comes_again() -> None:
 
 
 @pytest.mark.parametrize(
-    "position", [Position("r1"), Position("r1", 3, last=False), Position("r1", "a&b=c#d é", seen="m")]
+    "position", [Position("r1"), Position("r1", 3, 3, last=False), Position("r1", "a&b=c#d é", seen="m")]
 )
 def test_a_position_is_read_back_as_it_was_written(position: Position) -> None:
     again = position_of(f"https://shop.example/a?x=1#{position.written()}")

@@ -58,6 +58,7 @@ class Paging:
     total_is: str = "items"  # or pages
     size: int = 0  # items of one part
     seen: bool = False  # the page itself asked for more than one part
+    most: int | None = None  # parts, where the page stopped although there were more
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:

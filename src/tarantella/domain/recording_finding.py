@@ -377,6 +377,9 @@ def _recording(
     if reading.items is not None:
         parts = parts or _parts(group, reading.items)
         template, paging = find_paging(parts)
+        if paging is not None and maker is Maker.HAR:
+            # Nobody knows how much of it the page would show.
+            paging = replace(paging, most=None)
         items = parts[0].items
     shown_template, secrets = hidden(template, keep=[paging.slot] if paging is not None and paging.slot else ())
     return Recording(

@@ -66,7 +66,8 @@ def find_paging(parts: Sequence[Part]) -> tuple[Template, Paging | None]:
     first = parts[0]
     for one, other in pairwise(parts):
         if (found := _seen(one, other)) is not None:
-            return found[0], _with_ends(replace(found[1], seen=True), parts)
+            paging = _with_ends(replace(found[1], seen=True), parts)
+            return found[0], paging if _is_over(paging, parts) else replace(paging, most=len(parts))
     named = _named(first)
     return first.template, _with_ends(named, parts) if named is not None else None
 
@@ -173,6 +174,21 @@ def _with_ends(paging: Paging, parts: Sequence[Part]) -> Paging:
     return replace(paging, more=more, total=total, total_is=total_is, size=size)
 
 
+def _is_over(paging: Paging, parts: Sequence[Part]) -> bool:
+    """Whether the last of these parts is the last of the list."""
+    last = parts[-1]
+    if not last.items or (paging.more is not None and not _says_more(last.answer, paging.more)):
+        return True
+    if paging.kind == "link":
+        return last.link is None
+    if paging.kind != "number":
+        return at(last.answer, paging.path) in (None, "", False)
+    total = at(last.answer, paging.total) if paging.total is not None else None
+    if isinstance(total, int):
+        return len(parts) >= (total if paging.total_is == "pages" else -(-total // max(1, paging.size)))
+    return len(last.items) < paging.size
+
+
 def _outside(part: Part) -> Iterator[Path]:
     """Ways to plain values that are not within a list."""
     for path, value in walk(part.answer, most=20_000, deepest=8):
@@ -204,6 +220,7 @@ class Position:
 
     recording: str
     value: int | str | None = None  # what the slot holds; None at the first part
+    part: int = 1  # the how manieth
     last: bool = True  # nothing behind it was asked for yet: it leads on
     seen: str = ""  # a mark of the part before: where a server gives the same again, the list is over
 
@@ -215,8 +232,9 @@ class Position:
         """As it stands behind the address of a page."""
         # To a server that reads JSON, 2 and "2" are different things.
         place = "n" if isinstance(self.value, int) else "at"
-        said = {"replay": self.recording, place: self.value, "on": None if self.last else 0, "seen": self.seen or None}
-        return urlencode({name: value for name, value in said.items() if value is not None})
+        said = {"replay": self.recording, place: self.value, "part": self.part, "on": int(self.last), "seen": self.seen}
+        usual = {"part": 1, "on": 1, "seen": "", place: None}
+        return urlencode({name: value for name, value in said.items() if value != usual.get(name)})
 
 
 def slot_value(paging: Paging, position: Position) -> Any:
@@ -232,12 +250,17 @@ def position_of(url: str) -> Position | None:
     if "replay" not in said:
         return None
     value = int(said["n"]) if said.get("n", "").lstrip("-").isdecimal() else said.get("at")
-    return Position(said["replay"], value, said.get("on") != "0", said.get("seen", ""))
+    part = said.get("part", "1")
+    return Position(
+        said["replay"], value, int(part) if part.isdecimal() else 1, said.get("on") != "0", said.get("seen", "")
+    )
 
 
 def next_positions(paging: Paging, here: Position, answer: Any, items: int, mark: str) -> list[Position]:
     """The parts that follow this one, as far as the answer tells."""
     if not items or (mark and mark == here.seen) or not here.last:
+        return []
+    if paging.most is not None and here.part >= paging.most:
         return []
     if paging.more is not None and not _says_more(answer, paging.more):
         return []
@@ -247,7 +270,9 @@ def next_positions(paging: Paging, here: Position, answer: Any, items: int, mark
     found = at(answer, paging.path) if paging.kind != "link" else None
     if isinstance(found, bool) or not isinstance(found, (str, int)) or found in ("", here.value):
         return []
-    return [replace(here, value=found, seen=mark)] if len(str(found)) <= LONGEST_CURSOR else []
+    if len(str(found)) > LONGEST_CURSOR:
+        return []
+    return [replace(here, value=found, part=here.part + 1, seen=mark)]
 
 
 def _says_more(answer: Any, path: Path) -> bool:
@@ -262,9 +287,13 @@ def _further(paging: Paging, here: Position, answer: Any, items: int, mark: str)
     now = start if here.is_first else int(here.value or 0)
     total = at(answer, paging.total) if paging.total is not None else None
     if isinstance(total, bool) or not isinstance(total, int):
-        return [replace(here, value=now + paging.step, seen=mark)]
+        return [replace(here, value=now + paging.step, part=here.part + 1, seen=mark)]
     size = items if here.is_first else max(paging.size, items)
     parts = total if paging.total_is == "pages" else -(-total // max(1, size))
+    parts = min(parts, paging.most) if paging.most is not None else parts
     end = start + (parts - 1) * paging.step
     ahead = range(now + paging.step, end + 1, paging.step)[:MOST_AHEAD]
-    return [Position(here.recording, value, value == ahead[-1] and value < end) for value in ahead]
+    return [
+        Position(here.recording, value, here.part + number, last=value == ahead[-1] and value < end)
+        for number, value in enumerate(ahead, 1)
+    ]

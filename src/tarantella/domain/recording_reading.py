@@ -14,6 +14,7 @@ from tarantella.domain.locale import Locale
 from tarantella.domain.recording import MOST_ITEMS, Place, Reading
 from tarantella.domain.values import Unfit, typed
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
 _TAG = re.compile(r"<[^<>]*>")
 FEW = 5  # of so few items, a field may be missing in all by chance
 
@@ -31,6 +32,10 @@ def _text(value: Any) -> Any:
 
 def _markup(value: Any) -> Any:
     return " ".join(html.unescape(_TAG.sub(" ", value)).split()) if isinstance(value, str) and "<" in value else None
+
+
+def _day(value: Any) -> Any:
+    return value[:10] if isinstance(value, str) and _TIME.match(value) else None
 
 
 def _number(write: Callable[[float], str]) -> Callable[[Any], Any]:
@@ -56,6 +61,7 @@ FORMS: Mapping[str, Callable[[Any], Any]] = {
     "as_is": lambda value: value,
     "text": _text,
     "markup": _markup,
+    "day": _day,
     "fixed_2": _number(lambda value: f"{value:.2f}"),
     "fixed_1": _number(lambda value: f"{value:.1f}"),
     "fixed_0": _number(lambda value: f"{value:.0f}"),

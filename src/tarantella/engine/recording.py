@@ -92,7 +92,8 @@ def _found(visit: Visit, run: ServedRun) -> Recording | NotFound:
     found = find(heard_of(visit.exchanges), known)
     if isinstance(found, Recording):
         paging = found.reading.paging
-        if paging is not None and not paging.seen and spec.pagination is None:
+        goes_on = spec.pagination is not None or spec.browser.scroll > 0 or spec.browser.load_more is not None
+        if paging is not None and not paging.seen and not goes_on:
             # The page shows the first part of its list, and nobody asked for more: neither does a replay.
             return replace(found, reading=replace(found.reading, paging=None))
     return found

@@ -139,8 +139,8 @@ def pack_visit(visit: Visit) -> bytes:
         data["listing"] = visit.listing._asdict()
     if visit.body is not None:
         data["body"] = base64.b64encode(visit.body).decode()
-    # What a tasted page asked for is not recorded.
-    del data["exchanges"]
+    # Only a browser has these, and nobody tastes with one.
+    del data["exchanges"], data["artifacts"]
     return orjson.dumps(data)
 
 

@@ -41,7 +41,7 @@ def site() -> Iterator[Site]:
 
 def list_job(client: Talker, site: Site, way: str, strategy: str = "api_replay", **more: Any) -> dict[str, Any]:
     """A job for a list whose scripts ask for all of its parts."""
-    path = f"/feed/list?way={way}&parts={'1' if 'pagination' in more else 'all'}"
+    path = f"/feed/list?way={way}&parts={1 if 'pagination' in more else 99}"
     return client.job(site.url_for(path), *FIELDS, item=".goods", strategy=strategy, **more)
 
 
@@ -146,10 +146,13 @@ def test_pages_of_a_list_that_people_click_through_are_replayed_as_parts(client:
     assert asked(site) <= {"/robots.txt", "/feed/api/page"}
 
 
-def test_who_looks_at_the_first_part_alone_gets_that_again(client: Talker, site: Site) -> None:
-    job = client.job(site.url_for("/feed/list?way=cursor"), *FIELDS, item=".goods", strategy="api_replay")
+@pytest.mark.parametrize(("way", "parts"), [("cursor", 1), ("cursor", 2), ("page", 3)])
+def test_who_looks_at_the_first_parts_alone_gets_those_again(client: Talker, site: Site, way: str, parts: int) -> None:
+    url = site.url_for(f"/feed/list?way={way}&parts={parts}")
+    job = client.job(url, *FIELDS, item=".goods", strategy="api_replay")
     for _ in range(2):
-        assert fields(client, run(client, job)) == ALL[: feed.SIZE]
+        assert fields(client, run(client, job)) == ALL[: parts * feed.SIZE]
+    assert [each["uses"] for each in client.get(f"/recordings?job_id={job['id']}")] == [1]
 
 
 def test_a_browser_job_that_becomes_auto_replays(client: Talker, site: Site) -> None:
