@@ -24,6 +24,7 @@ WHEN: Mapping[Failure, str] = {
     Failure.BAD_RESPONSE: "other 4xx and 5xx, redirects that lead nowhere",
     Failure.NOT_FOUND: "404, 410",
     Failure.NEEDS_RENDER: "an empty shell that scripts would fill",
+    Failure.RECORDING: "there is no [recording](replay.md), or it does not work any more",
     Failure.TOO_LARGE: "more bytes than the limits allow, compressed or not",
     Failure.DENIED: "an address that the egress guard refuses",
     Failure.PROXY: "the proxy failed, not the site",

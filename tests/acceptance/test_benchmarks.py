@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import resume
+from benchmarks import replay, resume
 from benchmarks.__main__ import main
 from benchmarks.registry import BENCHMARKS
+from tests.browsers import program_or_skip
 
 TINY = ["--pages", "40", "--many", "1000", "--rounds", "1", "--repetitions", "1", "--hosts", "2", "--concurrency", "8"]
 # What these would add is the time of more crawls.
@@ -28,6 +29,9 @@ def test_a_benchmark_does_all_its_work(
 ) -> None:
     # The last twentieth of so few pages would be fetched before the kill.
     monkeypatch.setattr(resume, "CUTS", (0.1, 0.4))
+    if name == "replay":
+        monkeypatch.setattr(replay, "PAGES", 3)
+        monkeypatch.setenv("TARANTELLA_BROWSER", program_or_skip())
     main([*TINY, "--only", name, "--work-dir", str(tmp_path)])
     found = json.loads((tmp_path / f"{name}.json").read_text())
     assert found["figures"]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from tarantella.demo import EXPECTED
 from tests.acceptance.command import Shell
+from tests.browsers import program_or_skip
 
 
 def test_the_demo_comes_out_as_expected_in_less_than_a_minute(shell: Shell) -> None:
@@ -19,6 +22,21 @@ def test_the_demo_comes_out_as_expected_in_less_than_a_minute(shell: Shell) -> N
     assert {**told["failures"], **told["skips"]} == dict(EXPECTED.reasons)
     assert f"Expect {EXPECTED.done} done" in done.err
     assert "The demo came out as expected." in done.err
+
+
+@pytest.mark.slow
+def test_with_a_browser_the_demo_shows_a_replay(shell: Shell) -> None:
+    done = shell.run("demo", TARANTELLA_BROWSER=program_or_skip())
+    assert done.code == 0, done.err
+    assert "by replay       60 records" in done.err
+    assert "the same ones" in done.err
+    [recording] = shell.run("recordings", "list", "--json").json
+    assert (recording["items"], recording["paging"]["parameter"], recording["uses"]) == ("stalls", "part", 1)
+
+
+def test_without_a_browser_the_demo_says_what_is_missing(shell: Shell) -> None:
+    done = shell.run("demo")
+    assert "not shown, because the first run needs a browser." in done.err
 
 
 def test_a_quiet_demo_says_nothing_and_its_run_can_be_looked_at(shell: Shell) -> None:

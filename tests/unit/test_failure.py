@@ -23,6 +23,7 @@ TABLE = {
     "bad_response": (True, False, True, False, True),
     "not_found": (False, False, True, False, True),
     "needs_render": (True, True, False, False, False),
+    "recording": (True, True, False, False, False),
     "too_large": (False, False, True, False, True),
     "denied": (False, False, True, False, True),
     "proxy": (True, False, False, False, True),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
+from tarantella.domain.recording import Paging, Place, Reading
+from tarantella.domain.recording_paging import Position
 from tarantella.domain.spec import Field
 from tarantella.domain.url import resolve
 from tarantella.engine.taster import pack_request, pack_visit, unpack_request, unpack_visit
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Extracted, Wants
+from tarantella.extractors.recorded import Recorded, Replayed
 from tarantella.fetchers.contract import Caching, Options, Request
 
 COOKIE = Cookie("a", "s3cret", "example.com", "/x", secure=True, host_only=False, expires_at=5.0, set_at=1.0)
@@ -56,3 +59,20 @@ def test_a_visit_comes_back_as_it_was_made() -> None:
     assert unpack_visit(pack_visit(failed)) == failed
     moved = Visit("https://example.com/", 302, redirect_to=resolve("https://other.com/"))
     assert unpack_visit(pack_visit(moved)) == moved
+
+
+def test_a_recorded_question_and_its_answer_go_through_whole() -> None:
+    reading = Reading(
+        ("data", "list"),
+        {"n": Place(("a", None, 0), "fixed_2", "€ ", kinds=("number",))},
+        Paging("number", ("query", 0)),
+    )
+    wants = Wants("none", recorded=Recorded(reading, Position("r1", 2, 2, seen="m")))
+    request = Request(
+        resolve("https://example.com/api"), OPTIONS, headers={"x-key": "1"}, method="POST", body='{"q": "ä"}'.encode()
+    )
+    assert unpack_request(pack_request(request, wants, False)) == (request, wants, False)
+    replayed = Replayed(None, "shape", ["replay=r1&n=3"])
+    visit = Visit("https://example.com/api", 200, extracted=Extracted({}, items=[{}], replayed=replayed))
+    again = unpack_visit(pack_visit(visit)).extracted
+    assert again is not None and (again.items, again.replayed) == ([{}], replayed)

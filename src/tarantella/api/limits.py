@@ -8,6 +8,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from tarantella.api.problems import Problem
 
 MAX_BODY = 1_000_000
+# What browsers save of a page's traffic is long.
+MAX_BODIES = {"/recordings": 20_000_000}
 WITHOUT_BODY = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -23,13 +25,14 @@ class Limits:
             await self._app(scope, receive, send)
             return
         headers = {name: value for name, value in scope["headers"] if name in (b"content-type", b"content-length")}
-        body = await self._read(headers.get(b"content-length", b""), receive)
+        most = MAX_BODIES.get(scope["path"], self._max_body)
+        body = await _read(headers.get(b"content-length", b""), receive, most)
         if body is None:
             problem = Problem(
                 413,
                 "too_large",
-                f"The body is larger than {self._max_body:,} bytes.",
-                limit=self._max_body,
+                f"The body is larger than {most:,} bytes.",
+                limit=most,
                 remedy="Send less at once.",
                 headers={"Connection": "close"},
             )
@@ -40,20 +43,21 @@ class Limits:
             return
         await self._app(scope, _replayed(body, receive), send)
 
-    async def _read(self, length: bytes, receive: Receive) -> bytes | None:
-        """The whole body; None when it is too large."""
-        if length.isdigit() and int(length[:20]) > self._max_body:
+
+async def _read(length: bytes, receive: Receive, most: int) -> bytes | None:
+    """The whole body; None when it is too large."""
+    if length.isdigit() and int(length[:20]) > most:
+        return None
+    body = bytearray()
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            return bytes(body)
+        body += message.get("body", b"")
+        if len(body) > most:
             return None
-        body = bytearray()
-        while True:
-            message = await receive()
-            if message["type"] != "http.request":
-                return bytes(body)
-            body += message.get("body", b"")
-            if len(body) > self._max_body:
-                return None
-            if not message.get("more_body", False):
-                return bytes(body)
+        if not message.get("more_body", False):
+            return bytes(body)
 
 
 def _refusal(content_type: bytes, body: bytes) -> Problem | None:

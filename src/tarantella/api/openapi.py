@@ -21,6 +21,7 @@ TAGS: list[dict[str, Any]] = [
     },
     {"name": "runs", "description": "Runs, whoever asked for them: watch, steer, explain, collect."},
     {"name": "sites", "description": "Hosts: how they are doing, and what they may be asked."},
+    {"name": "recordings", "description": "What pages asked for their data, to be asked again without a browser."},
     {"name": "health", "description": "Whether the server is alive, and whether work gets done."},
     {"name": "system", "description": "Everything at a glance, for people and for Prometheus."},
 ]

@@ -37,6 +37,7 @@ FILES: Mapping[str, str] = {
     "jobs": "jobs",
     "tasks": "tasks",
     "sites": "sites",
+    "recordings": "recordings",
     "sessions": "sessions",
     "system": "system",
     "tokens": "tokens",

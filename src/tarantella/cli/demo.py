@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -28,6 +29,9 @@ Most of its {expected.total} addresses are easy. Some are not, on purpose:
 Expect {expected.done} done, {expected.failed} failed and {expected.skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
 """
+
+MARKET = """
+Its market is empty until a script has asked for the stalls. A job whose strategy is api_replay:"""
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -73,5 +77,36 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
     if code == exits.FAILED:
         say_error(f"The demo did not come out as expected: {'; '.join(wrong)}. Please report this.")
     elif code == exits.COMPLETE:
+        code = await _replay(opened, signals, url)
+    if code == exits.COMPLETE:
         opened.terminal.say("\nThe demo came out as expected.", style="green")
     return code
+
+
+async def _replay(opened: Opened, signals: Signals, url: str) -> int:
+    """Collect a list twice: with a browser, which hears what the page asks for, then by asking that again."""
+    import asyncio
+
+    from tarantella.cli import exits
+    from tarantella.services.demo_replay import collect_market, missing_browser
+    from tarantella.services.foreground import Interrupt
+
+    say = opened.terminal.say
+    say(MARKET)
+    if (missing := missing_browser(opened.app)) is not None:
+        say(f"  not shown, because the first run needs a browser. {missing}")
+        return exits.COMPLETE
+    interrupt = Interrupt()
+    signals.on_first(partial(asyncio.get_running_loop().call_soon_threadsafe, interrupt.set))
+    first, second = await collect_market(opened.app, url, interrupt)
+    if interrupt.is_set:
+        return exits.INTERRUPTED
+    say(
+        f"  with a browser  {first.records} records in {first.seconds:.2f} s, and a recording of what the page asked for"
+    )
+    say(f"  by replay       {second.records} records in {second.seconds:.2f} s, {second.same}")
+    if not second.is_right:
+        say_error(f"The replay did not come out as expected: {second.trouble}. Please report this.")
+        return exits.FAILED
+    say("  tarantella recordings list shows it.")
+    return exits.COMPLETE

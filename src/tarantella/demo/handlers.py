@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from urllib.parse import parse_qs, urlsplit
 
-from tarantella.demo import content, layout
+from tarantella.demo import content, layout, market
 from tarantella.demo.stories import SECTIONS
 
 HTML = "text/html; charset=utf-8"
@@ -49,6 +49,8 @@ class Handlers:
             content.TODAYS_STORY: self._redirect,
             content.OLD_ADDRESS: self._redirect,
             content.TIDES: self._tides,
+            market.PATH: self._market,
+            market.STALLS_PATH: self._stalls,
         }
 
     async def answer(self, method: str, target: str) -> Answer:
@@ -94,6 +96,12 @@ class Handlers:
 
     async def _tides(self, _target: str) -> Answer:
         return Answer(HTTPStatus.OK, json.dumps(content.TIDE_TABLE, indent=2).encode(), JSON)
+
+    async def _market(self, _target: str) -> Answer:
+        return Answer(HTTPStatus.OK, market.PAGE.encode())
+
+    async def _stalls(self, target: str) -> Answer:
+        return Answer(HTTPStatus.OK, market.stalls(target), JSON)
 
     def _refuses(self, path: str, times: int) -> bool:
         self._refused[path] += 1

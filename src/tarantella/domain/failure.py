@@ -17,6 +17,7 @@ class Failure(StrEnum):
     BAD_RESPONSE = "bad_response"
     NOT_FOUND = "not_found"
     NEEDS_RENDER = "needs_render"
+    RECORDING = "recording"
     TOO_LARGE = "too_large"
     DENIED = "denied"
     PROXY = "proxy"
@@ -44,6 +45,7 @@ POLICY: Mapping[Failure, Policy] = {
     Failure.BAD_RESPONSE: Policy(retry=True, trips_breaker=True),
     Failure.NOT_FOUND: Policy(retry=False),
     Failure.NEEDS_RENDER: Policy(retry=True, escalate=True, backoff=False, charged=False),
+    Failure.RECORDING: Policy(retry=True, escalate=True, backoff=False, charged=False),
     Failure.TOO_LARGE: Policy(retry=False),
     Failure.DENIED: Policy(retry=False),
     Failure.PROXY: Policy(retry=True, backoff=False),
@@ -68,6 +70,7 @@ IN_WORDS: Mapping[Failure, str] = {
     Failure.BAD_RESPONSE: "the site answered with an error",
     Failure.NOT_FOUND: "the page does not exist",
     Failure.NEEDS_RENDER: "the page is empty until its scripts run",
+    Failure.RECORDING: "what was recorded does not work any more",
     Failure.TOO_LARGE: "the page is larger than the limit",
     Failure.DENIED: "the address is in a network that is not allowed",
     Failure.PROXY: "the proxy failed",

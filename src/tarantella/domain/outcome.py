@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from tarantella.domain.breaker import Breaker
 from tarantella.domain.cookie import Cookie
@@ -16,6 +16,9 @@ from tarantella.domain.event import Event
 from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.domain.trap import TrapNote
+
+if TYPE_CHECKING:
+    from tarantella.domain.recording import News
 
 REFUSED_SAMPLES = 3
 
@@ -110,6 +113,7 @@ class Outcome(NamedTuple):
     traps: tuple[TrapNote, ...] = ()
     lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
     sights: tuple[Sight, ...] = ()  # what it shows of strategies, where that is not what its attempt says
+    recording: News | None = None  # what was learned of a question that can be replayed
     partial: bool = False  # more of the same page follows: it stays where it is until the last of it is stored
 
     @property

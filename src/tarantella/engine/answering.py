@@ -39,12 +39,12 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         status=visit.status,
         final_url=visit.url if redirected else None,
         final_fingerprint=final if final != page.fingerprint else None,
-        records=tuple([_record(page, visit, tried, data) for data in extracted.records()]),
+        records=tuple([record_of(page, visit, tried, data) for data in extracted.records()]),
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
         links=found.links,
         refused=found.refused,
         traps=found.traps,
-        events=(_page_cut(page, visit),) if extracted.cut else (),
+        events=(page_cut(page, visit),) if extracted.cut else (),
         root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
         lacking=extracted.lacking,
     )
@@ -91,7 +91,7 @@ def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     return Discovered((*first.links, *second.links), refused, first.traps + second.traps)
 
 
-def _record(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
+def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
     return orjson.dumps(
         {
             "url": page.asked_url or page.url,
@@ -148,6 +148,6 @@ def skipped(page: Page, reason: Skip, detail: str, tried: Attempt, visit: Visit)
     )
 
 
-def _page_cut(page: Page, visit: Visit) -> Event:
+def page_cut(page: Page, visit: Visit) -> Event:
     """Said aloud, because links and fields may be missing that are there."""
     return Event(PAGE_CUT, Level.WARN, {"url": redact(page.url), "bytes": visit.size})

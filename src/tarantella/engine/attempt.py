@@ -60,6 +60,11 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
                 outcome = ladder.compared(outcome, visit, cheap, page)
         if page is not taken or page.strategy != run.spec.strategy:
             outcome = ladder.with_strategy(outcome, taken, page, run)
+        if visit.exchanges or (run.wants_recording and page.strategy == "browser"):
+            # Loaded by the first page whose scripts asked for something.
+            from tarantella.engine.recording import with_recording
+
+            outcome = await with_recording(outcome, visit, run, tools)
         return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
     except (HostMustWait, asyncio.CancelledError):
         raise

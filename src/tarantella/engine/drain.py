@@ -16,6 +16,8 @@ from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.recheck import attempt_recheck
+from tarantella.engine.replay import STRATEGY as REPLAY
+from tarantella.engine.replay import Replayer
 from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
@@ -52,6 +54,7 @@ class Drain:
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
+        self._replayer = Replayer(database)
 
     def look(self, lane: OwnedLane) -> None:
         """Read ahead if the lane runs low, and start what may be started."""
@@ -187,6 +190,8 @@ class Drain:
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
+        if page.strategy == REPLAY:
+            return self._replayer.attempt(page, lane, run, self._tools)
         if (lane.prefers or run.climbed or page.strategy != "http") and is_to_be_rechecked(
             page, lane, run, self._tools
         ):

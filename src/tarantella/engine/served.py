@@ -40,7 +40,9 @@ class ServedRun:
         traps = Traps(run.spec.traps, time.gmtime(wall()).tm_year, run.traps)
         self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
         self.sitemaps = run.sitemaps
-        self.options = options_of(run.spec, owner=run.job_id or run.id)
+        self.records = _records(run)
+        self.wants_recording = self.records and run.requested_strategy == "api_replay"
+        self.options = options_of(run.spec, owner=run.job_id or run.id, watch=self.records)
         self.jar = Jar()
         self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked
         self.climbed: dict[str, str] = {}  # by host: the strategy that its pages start with instead of HTTP
@@ -81,7 +83,7 @@ class ServedRun:
         return Scope.of(self.spec.scope, roots, self.spec.include, self.spec.exclude)
 
 
-def options_of(spec: Spec, *, owner: str = "") -> Options:
+def options_of(spec: Spec, *, owner: str = "", watch: bool = False) -> Options:
     """How a run with this spec wants its pages fetched."""
     return Options(
         user_agent=spec.user_agent or default_user_agent(),
@@ -98,9 +100,17 @@ def options_of(spec: Spec, *, owner: str = "") -> Options:
         cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
         owner=owner,
         browsing=spec.browser,
+        watch_exchanges=watch,
         session=spec.session,
         secrets=spec.secrets.values,
     )
+
+
+def _records(run: Run) -> bool:
+    """Whether what its start page asks for is worth recording: it is a job's, and the page's records are all that it collects."""
+    spec, job = run.spec, run.snapshot or {}
+    alone = (spec.depth == 1 or spec.pagination is not None) and not spec.sitemaps
+    return run.job_id is not None and bool(spec.fields) and alone and not job.get("requires_auth")
 
 
 def _is_active(run: Run) -> bool:

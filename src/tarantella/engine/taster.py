@@ -97,6 +97,9 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
             "cookies": request.cookies,
             "asks": request.follows is not None,
             "cut": request.cut,
+            "headers": request.headers,
+            "method": request.method,
+            "body": request.body.decode("latin-1") if request.body is not None else None,
             "wants": wants.to_json(),
             "keep_body": keep_body,
         }
@@ -115,10 +118,15 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     follows = (lambda _: False) if data["asks"] else None
     url, hops = Url(**data["url"]), data["hops"]
     return (
-        Request(url, Options(**options), hops, cookies, follows, cut=data["cut"]),
+        Request(url, Options(**options), hops, cookies, follows, **_more(data)),
         Wants.from_json(data["wants"]),
         data["keep_body"],
     )
+
+
+def _more(data: dict[str, Any]) -> dict[str, Any]:
+    body = data["body"].encode("latin-1") if data["body"] is not None else None
+    return {"headers": data["headers"], "cut": data["cut"], "method": data["method"], "body": body}
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -131,6 +139,8 @@ def pack_visit(visit: Visit) -> bytes:
         data["listing"] = visit.listing._asdict()
     if visit.body is not None:
         data["body"] = base64.b64encode(visit.body).decode()
+    # Only a browser has these, and nobody tastes with one.
+    del data["exchanges"], data["artifacts"]
     return orjson.dumps(data)
 
 

@@ -14,9 +14,10 @@ from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
-from tarantella.fetchers.contract import Artifact, Fetcher, FetchError, Request, Response
+from tarantella.fetchers.contract import Artifact, Exchange, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
+LARGE_ANSWER = 256 * 1024  # more takes longer than others should wait
 _NOTHING = Wants(text="none", links=False)
 
 
@@ -40,6 +41,7 @@ class Visit(NamedTuple):
     protocol: str | None = None
     from_cache: bool = False
     listing: Listing | None = None
+    exchanges: tuple[Exchange, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
 
 
@@ -79,7 +81,7 @@ class DirectVisitor:
                 listing = await _listed(response.body)
             else:
                 try:
-                    if wants.aside and self._reader is not None:
+                    if self._reader is not None and (wants.aside or _is_large_answer(response, wants)):
                         extracted = await self._reader.read(response.body, content_type, wants, response.url)
                     else:
                         extracted = extract(response.body, content_type, wants, response.url)
@@ -108,8 +110,13 @@ class DirectVisitor:
             protocol=response.protocol,
             from_cache=response.from_cache,
             listing=listing,
+            exchanges=response.exchanges,
             artifacts=response.artifacts,
         )
+
+
+def _is_large_answer(response: Response, wants: Wants) -> bool:
+    return wants.recorded is not None and len(response.body) > LARGE_ANSWER
 
 
 async def _listed(body: bytes) -> Listing:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from types import MappingProxyType
-from typing import Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
 import turbohtml
 
@@ -21,6 +21,9 @@ from tarantella.extractors.head import Head
 from tarantella.extractors.shell import find_shell
 from tarantella.extractors.subject import Subject
 from tarantella.extractors.text import count_words, main_text, one_line, without_nul
+
+if TYPE_CHECKING:
+    from tarantella.extractors.recorded import Recorded, Replayed
 
 __all__ = ["Extracted", "ExtractionFailed", "NotADocument", "Wants", "extract"]
 
@@ -44,6 +47,7 @@ class Wants:
     pagination: Field | None = None
     short: bool = True  # fields that are nothing but CSS
     aside: bool = False  # could take long: not to be read where others wait
+    recorded: Recorded | None = None  # the answer to a recorded question, instead of a page
 
     @classmethod
     def of(cls, spec: Spec) -> Self:
@@ -65,11 +69,18 @@ class Wants:
             name: place.to_json() for name in ("item", "pagination") if (place := getattr(self, name)) is not None
         }
         flags = {name: getattr(self, name) for name in ("text", "links", "sitemap", "short", "aside")}
-        return {**flags, **places, "fields": [wanted.to_json() for wanted in self.fields]}
+        recorded = {"recorded": self.recorded.to_json()} if self.recorded is not None else {}
+        return {**flags, **places, **recorded, "fields": [wanted.to_json() for wanted in self.fields]}
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Self:
-        places = {name: Field.from_json(values[name]) for name in ("item", "pagination") if name in values}
+        places: dict[str, Any] = {
+            name: Field.from_json(values[name]) for name in ("item", "pagination") if name in values
+        }
+        if "recorded" in values:
+            from tarantella.extractors.recorded import Recorded
+
+            places["recorded"] = Recorded.from_json(values["recorded"])
         return cls(**{**values, **places, "fields": tuple(Field.from_json(wanted) for wanted in values["fields"])})
 
     def hurried(self) -> Wants:
@@ -78,7 +89,14 @@ class Wants:
         text = "fast" if self.text == "article" else self.text
         place = self.pagination if self.pagination is None or not fields.takes_time((self.pagination,)) else None
         return replace(
-            self, text=text, fields=() if self.item else quick, item=None, pagination=place, short=False, aside=False
+            self,
+            text=text,
+            fields=() if self.item else quick,
+            item=None,
+            pagination=place,
+            short=False,
+            aside=False,
+            recorded=None,
         )
 
 
@@ -98,6 +116,7 @@ class Extracted(NamedTuple):
     following: Collection[str] = ()  # where the next pages of a list are
     lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
     shell: str | None = None  # what gives the page away as one that scripts would fill
+    replayed: Replayed | None = None  # how the answer to a recorded question fits its recording
 
     def records(self) -> Iterator[dict[str, Any]]:
         """What the records of the page have: one of the page, or one of each item of a list."""
@@ -122,6 +141,8 @@ def extract(body: bytes, content_type: str, wants: Wants, page_url: str = "") ->
     they are as written, and so is `base` always.
     """
     try:
+        if wants.recorded is not None:
+            return _read_recorded(body, wants, wants.recorded, page_url)
         document = identify(body, content_type)
         return _READERS[document.kind](document, wants, page_url)
     except NotADocument:
@@ -232,6 +253,26 @@ def _read_json(document: Document, wants: Wants, page_url: str) -> Extracted:
     lacking, items, following = _with_fields(record, wants, subject)
     record["data"] = value if small else None
     return Extracted(record, items=items, following=following, lacking=lacking)
+
+
+def _read_recorded(body: bytes, wants: Wants, recorded: Recorded, page_url: str) -> Extracted:
+    from tarantella.extractors.recorded import answer_of, lacking_in, read_recorded, replayed, with_defaults
+
+    record = _basic(wants)
+    answer = answer_of(body)
+    if recorded.reading.own and answer is not None:
+        subject = Subject(None, source=str, base_url=lambda: page_url, page_url=page_url, data=answer)
+        lacking, items, _ = _with_fields(record, wants, subject)
+        values = [each["fields"] for each in (items if items is not None else [record])]
+        return Extracted(record, items=items, lacking=lacking, replayed=replayed(answer, recorded, values))
+    found, how = read_recorded(answer, recorded, wants.fields)
+    record |= {name: value for name, value in recorded.reading.about.items() if name in record}
+    lacking = lacking_in(found.records, wants.fields)
+    items = [{"fields": with_defaults(each, wants.fields)} for each in found.records]
+    if recorded.reading.items is None and items:
+        record |= items[0]
+        return Extracted(record, lacking=lacking, replayed=how)
+    return Extracted(record, items=items, cut=found.cut, lacking=lacking, replayed=how)
 
 
 def _read_text(document: Document, wants: Wants, page_url: str) -> Extracted:

@@ -48,4 +48,14 @@ def _browser(guard: Guard, means: Means) -> Fetcher:
     return LazyFetcher(make)
 
 
-FETCHERS: Mapping[str, Callable[[Guard, Means], Fetcher]] = {"http": _http, "browser": _browser}
+def _api_replay(guard: Guard, _means: Means) -> Fetcher:
+    from tarantella.fetchers.api_replay import ApiReplayFetcher
+
+    return ApiReplayFetcher(guard)
+
+
+FETCHERS: Mapping[str, Callable[[Guard, Means], Fetcher]] = {
+    "http": _http,
+    "api_replay": _api_replay,
+    "browser": _browser,
+}

@@ -45,7 +45,9 @@ class CachedFetcher:
     def fetch(self, request: Request) -> Coroutine[Any, Any, Response]:
         """The page; raises FetchError and nothing else."""
         caching = request.options.cache
-        return self._fetcher.fetch(request) if caching is None else self._fetch(request, caching)
+        if caching is None or request.method != "GET":
+            return self._fetcher.fetch(request)
+        return self._fetch(request, caching)
 
     async def close(self) -> None:
         await self._fetcher.close()

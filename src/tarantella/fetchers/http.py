@@ -96,6 +96,8 @@ class HttpFetcher:
             if trusted:
                 pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
             more["cookie"] = "; ".join(pairs)
+        if request.method == "POST" and trail is None:
+            return await client.post(url.href, timeout=timeout, headers=more, body=request.body or b"")
         return await client.get(url.href, timeout=timeout, headers=more)
 
 

@@ -51,6 +51,10 @@ class Interrupt:
     def set(self) -> None:
         self._event.set()
 
+    @property
+    def is_set(self) -> bool:
+        return self._event.is_set()
+
     async def wait(self) -> None:
         await self._event.wait()
 

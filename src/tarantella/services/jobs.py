@@ -41,6 +41,7 @@ __all__ = [
     "listed",
     "new_run",
     "shown_fields",
+    "spec_of_job",
 ]
 
 
@@ -137,8 +138,7 @@ async def _finish_delete(app: App, job_id: str) -> None:
 
 async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None = None) -> Submission:
     """A run of a job as it is now; its strategy is decided here, if need be by a look at the site."""
-    url = target_of(job.target_url, "target_url")
-    spec = _spec(app, job, url)
+    url, spec = spec_of_job(app, job)
     if priority is not None:
         spec = replace(spec, priority=priority)
     spec, found, said = await resolved(app, prober, job, spec, url)
@@ -155,6 +155,12 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         why=found.why,
         said=said,
     )
+
+
+def spec_of_job(app: App, job: Job) -> tuple[Url, Spec]:
+    """Where a job's runs start, and what they are asked to do."""
+    url = target_of(job.target_url, "target_url")
+    return url, _spec(app, job, url)
 
 
 def snapshot_of(job: Job) -> dict[str, Any]:

@@ -10,15 +10,16 @@ from tarantella.domain.errors import NotFound, StoreError
 from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.job import Wish, wished
 from tarantella.domain.learning import Sight, Sights
+from tarantella.domain.recording import purpose_of
 from tarantella.domain.site import Tally
 from tarantella.domain.spec import Spec
-from tarantella.domain.strategy import BROWSER, HTTP
+from tarantella.domain.strategy import API_REPLAY, BROWSER, HTTP
 from tarantella.domain.url import Url, redact
 from tarantella.fetchers import FETCHERS
 from tarantella.fetchers.browser.finding import find_browser
 from tarantella.services.app import App
 from tarantella.services.probe import Probed, Prober
-from tarantella.store import first_page, sites
+from tarantella.store import first_page, recordings, sites
 from tarantella.store.jobs import Job
 from tarantella.store.sites import Site
 from tarantella.store.tx import Tx
@@ -32,7 +33,7 @@ async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> 
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
         there = asked.strategy in FETCHERS
         return asked if there else replace(asked, strategy=HTTP.name), found, [] if there else [_missing(app, found)]
-    taught = await app.database.read(partial(_taught, app=app, job=job, url=url))
+    taught = await app.database.read(partial(_taught, app=app, job=job, spec=spec, url=url))
     found = taught if taught is not None else await _look(app, prober, spec, url)
     if found.strategy in app.strategies():
         return replace(asked, strategy=found.strategy), found, []
@@ -45,18 +46,23 @@ def _why(job: Job) -> str:
     return "what it asks for is for a browser" if job.strategy is Wish.AUTO else "as asked for"
 
 
-def _taught(tx: Tx, app: App, job: Job, url: Url) -> Probed | None:
-    """What people have said of the site, what it has shown, or what the job's last run found out, as long as that is fresh.
+def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
+    """What people have said of the site, what can be replayed, what the site has shown, or what the job's last run found out,
+    as long as that is fresh.
 
     That HTTP works for a site says little of this page of it: then a look is worth its while.
     """
     since = app.now() - app.settings.strategy_memory_seconds
-    try:
+    site: Site | None = None
+    with suppress(NotFound):
         site = sites.get(tx, url.lane)
-    except NotFound:
-        return None
-    if site.policy.strategy is not None:
+    if site is not None and site.policy.strategy is not None:
         return Probed(site.policy.strategy, "pinned for its site")
+    purpose = purpose_of(url.href, spec.fields, spec.item)
+    if recordings.current(tx, job.id, purpose, app.now()) is not None:
+        return Probed(API_REPLAY.name, "a recording of an earlier run works")
+    if site is None:
+        return None
     learned = site.learned
     if learned is not None and learned.strategy != HTTP.name and learned.at > since:
         return Probed(learned.strategy, f"learned from its site: {learned.why}")

@@ -148,6 +148,7 @@ def delete_some(tx: Tx, job_id: str, limit: int = 500) -> bool:
             ids=pack([row.id for row in rows]),
         )
         return False
+    tx.execute("DELETE FROM recordings WHERE job_id = :job", job=job_id)
     tx.execute("DELETE FROM jobs WHERE id = :job AND status = :deleting", job=job_id, deleting=JobStatus.DELETING)
     return True
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
-from tarantella.store import admission, cookies, page_rows, run_row, workers
+from tarantella.store import admission, cookies, page_rows, recordings, run_row, workers
 from tarantella.store.page_rows import NewPage
 from tarantella.store.stands import Stands, open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
@@ -82,6 +82,7 @@ def _settle_pages(tx: Tx, outcomes: list[Outcome], result: Settled, now: float) 
     page_rows.insert_records(tx, outcomes)
     page_rows.insert_attempts(tx, outcomes)
     cookies.keep(tx, outcomes)
+    recordings.keep(tx, runs, outcomes, now)
     refresh_stands(tx, _touched_stands(outcomes, fresh))
     for run in runs:
         change = changes[run.id]

@@ -137,6 +137,29 @@ jobs = Table(
     Index("jobs_by_age", "created_at", "id"),
 )
 
+recordings = Table(
+    "recordings",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("job_id", _Id, nullable=False),
+    Column("run_id", _Id),  # the run that made it
+    Column("host", _word(255), nullable=False),  # whom it asks
+    Column("purpose", _word(32), nullable=False),  # a mark of what its job wanted
+    Column("made_by", _word(16), nullable=False),
+    Column("template", Text, nullable=False),  # the question, its secrets blotted out
+    Column("secrets", Text),
+    Column("reading", Text, nullable=False),  # where the fields are, and how it goes on
+    Column("shape", _word(16), nullable=False),  # a mark of how the answer is built
+    Column("confidence", Double, nullable=False),
+    Column("created_at", Double, nullable=False),
+    _count("uses"),
+    Column("worked_at", Double),
+    Column("failed_at", Double),  # it is not used any more
+    Column("failure", Text),
+    Index("recordings_of_job", "job_id", "created_at", "id"),
+    Index("recordings_by_age", "created_at", "id"),
+)
+
 idempotency_keys = Table(
     "idempotency_keys",
     metadata,

@@ -80,6 +80,12 @@ def working(app: App) -> Iterator[None]:
 
 @pytest.fixture
 def site() -> Iterator[Site]:
+    with site_in_a_thread() as served:
+        yield served
+
+
+@contextmanager
+def site_in_a_thread() -> Iterator[Site]:
     """The test site, in a thread with a loop of its own."""
     ready, loop, site = threading.Event(), asyncio.new_event_loop(), Site()
     over = asyncio.Event()
@@ -92,10 +98,12 @@ def site() -> Iterator[Site]:
     thread = threading.Thread(target=lambda: loop.run_until_complete(serve()), name="site", daemon=True)
     thread.start()
     assert ready.wait(10)
-    yield site
-    loop.call_soon_threadsafe(over.set)
-    thread.join(10)
-    loop.close()
+    try:
+        yield site
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join(10)
+        loop.close()
 
 
 def with_settings(app: App, **values: object) -> App:

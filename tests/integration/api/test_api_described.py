@@ -44,6 +44,10 @@ GET /sites
 GET /sites/{host}
 PATCH /sites/{host}
 POST /sites/{host}/reset-breaker
+GET /recordings
+POST /recordings
+GET /recordings/{recording_id}
+DELETE /recordings/{recording_id}
 GET /health
 GET /healthz
 GET /readyz

@@ -23,6 +23,7 @@ _CODES: Mapping[str, str] = {
     Failure.PROXY: "network",
     Failure.BROWSER: "unknown",
     Failure.NEEDS_RENDER: "unknown",
+    Failure.RECORDING: "bad_response",
 }
 
 

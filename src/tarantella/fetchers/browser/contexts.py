@@ -16,6 +16,7 @@ from tarantella.fetchers.browser.chromium import Chromium
 from tarantella.fetchers.browser.gateway import Gateway
 from tarantella.fetchers.browser.means import PAGES_PER_CONTEXT
 from tarantella.fetchers.browser.sessions import Sessions
+from tarantella.fetchers.browser.tab import Tab
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.user_agent import default_user_agent
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 VIEWPORT = (1280, 720)
 MOST_CONTEXTS = 8
+TAB_SECONDS = 0.5  # for which a window without a page to show is kept
 SECONDS = 10.0  # for whatever is asked of the browser itself
 
 
@@ -39,6 +41,34 @@ class Context:
     busy: int = 0
     retired: bool = False
     known_cookies: set[tuple[object, ...]] = field(default_factory=set)
+    idle: list[Tab] = field(default_factory=list)
+    _nap: asyncio.TimerHandle | None = None
+
+    async def tab(self) -> Tab:
+        """A window for a page: one that has shown another before, if there is one, for a new one costs more than a page."""
+        if self._nap is not None:
+            self._nap.cancel()
+            self._nap = None
+        while self.idle:
+            tab = self.idle.pop()
+            if not tab.page.is_closed():
+                return tab
+        return await Tab.open(self.browser)
+
+    async def leave(self, tab: Tab, *, clean: bool) -> None:
+        """A page has been read. Its window is kept for the next one, if that comes soon: until then its scripts go on."""
+        if not clean or self.retired:
+            await tab.close()
+            return
+        self.idle.append(tab)
+        if self._nap is None:
+            self._nap = asyncio.get_running_loop().call_later(TAB_SECONDS, self._close_idle)
+
+    def _close_idle(self) -> None:
+        self._nap = None
+        while self.idle:
+            closing = asyncio.ensure_future(self.idle.pop().close())
+            closing.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 class Contexts:

@@ -125,6 +125,30 @@ CREATE INDEX pages_pending ON pages (lane, run_id, next_at) WHERE state = 'pendi
 
 CREATE INDEX pages_redirected ON pages (run_id, final_fingerprint) WHERE final_fingerprint IS NOT NULL;
 
+CREATE TABLE recordings (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	job_id VARCHAR(36) COLLATE "C" NOT NULL,
+	run_id VARCHAR(36) COLLATE "C",
+	host VARCHAR(255) COLLATE "C" NOT NULL,
+	purpose VARCHAR(32) COLLATE "C" NOT NULL,
+	made_by VARCHAR(16) COLLATE "C" NOT NULL,
+	template TEXT NOT NULL,
+	secrets TEXT,
+	reading TEXT NOT NULL,
+	shape VARCHAR(16) COLLATE "C" NOT NULL,
+	confidence DOUBLE PRECISION NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	uses BIGINT DEFAULT 0 NOT NULL,
+	worked_at DOUBLE PRECISION,
+	failed_at DOUBLE PRECISION,
+	failure TEXT,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX recordings_by_age ON recordings (created_at, id);
+
+CREATE INDEX recordings_of_job ON recordings (job_id, created_at, id);
+
 CREATE TABLE records (
 	id BIGSERIAL NOT NULL,
 	run_id VARCHAR(36) COLLATE "C" NOT NULL,

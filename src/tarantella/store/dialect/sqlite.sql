@@ -127,6 +127,30 @@ CREATE INDEX pages_pending ON pages (lane, run_id, next_at) WHERE state = 'pendi
 
 CREATE INDEX pages_redirected ON pages (run_id, final_fingerprint) WHERE final_fingerprint IS NOT NULL;
 
+CREATE TABLE recordings (
+	id VARCHAR(36) NOT NULL,
+	job_id VARCHAR(36) NOT NULL,
+	run_id VARCHAR(36),
+	host VARCHAR(255) NOT NULL,
+	purpose VARCHAR(32) NOT NULL,
+	made_by VARCHAR(16) NOT NULL,
+	template TEXT NOT NULL,
+	secrets TEXT,
+	reading TEXT NOT NULL,
+	shape VARCHAR(16) NOT NULL,
+	confidence DOUBLE NOT NULL,
+	created_at DOUBLE NOT NULL,
+	uses BIGINT DEFAULT 0 NOT NULL,
+	worked_at DOUBLE,
+	failed_at DOUBLE,
+	failure TEXT,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX recordings_by_age ON recordings (created_at, id);
+
+CREATE INDEX recordings_of_job ON recordings (job_id, created_at, id);
+
 CREATE TABLE records (
 	id INTEGER NOT NULL,
 	run_id VARCHAR(36) NOT NULL,
