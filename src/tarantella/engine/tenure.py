@@ -30,7 +30,8 @@ class View:
     rulings: dict[str, sites.Ruling]
     ready_lanes: int
     peers: int
-    others_hungry: bool
+    owned_by_others: int  # lanes, as they last told
+    hungry: list[str]  # others who have nothing to do
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
 
@@ -88,7 +89,8 @@ class Tenure:
             rulings=sites.rulings(tx, self._held.lanes),
             ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now),
             peers=len(peers),
-            others_hungry=any(worker.hungry and worker.id != self._me for worker in peers),
+            owned_by_others=sum(worker.lanes for worker in peers if worker.id != self._me),
+            hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
             overdue=closing.overdue(tx, now),
         )
@@ -167,9 +169,11 @@ class Tenure:
 
     async def release(self, view: View) -> None:
         """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here."""
-        if view.others_hungry and len(self._held.lanes) > self._fair(view):
-            # Somebody has nothing to do: the lane with the least in flight goes to them.
-            min(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued)).releasing = True
+        if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
+            # Somebody has nothing to do: lanes with the least in flight go to them.
+            spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued))
+            for lane in spared[:excess]:
+                lane.releasing = True
         idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
         holding = {
             run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})
@@ -187,7 +191,9 @@ class Tenure:
             self._held.runs[run_id].slots = 0
 
     def _fair(self, view: View) -> int:
-        return max(1, -(-(view.ready_lanes + len(self._held.lanes)) // max(1, view.peers)))
+        """Lanes that are ready or owned ÷ workers that live."""
+        all_of_them = view.ready_lanes + len(self._held.lanes) + view.owned_by_others
+        return max(1, -(-all_of_them // max(1, view.peers)))
 
     def _shares_differ(self, view: View) -> bool:
         def differs(run: ServedRun, held: Mapping[str, int]) -> bool:

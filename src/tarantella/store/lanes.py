@@ -103,6 +103,16 @@ def owners(tx: Tx, names: Sequence[str]) -> set[str]:
     return {row.owner for row in rows}
 
 
+def owners_for(tx: Tx, run_ids: Sequence[str]) -> set[str]:
+    """The workers that own lanes in which these runs stand, for hints."""
+    rows = tx.all(
+        "SELECT DISTINCT lanes.owner FROM stands JOIN lanes ON lanes.name = stands.lane WHERE lanes.owner IS NOT NULL "
+        f"AND stands.run_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        ids=pack(sorted(run_ids)),
+    )
+    return {row.owner for row in rows}
+
+
 def stands_of(tx: Tx, names: Sequence[str]) -> list[Stand]:
     """What waits in these lanes and may be worked on: however many runs are queued, only a few are running."""
     rows = tx.array(

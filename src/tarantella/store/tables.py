@@ -56,6 +56,12 @@ workers = Table(
     _count("progress"),  # grows with whatever it gets done
     _count("in_flight"),
     Column("patience", Double, nullable=False, server_default=text("0")),  # how long one of its pages may take
+    Column("node", _word(255)),  # Celery's name for the worker that it is a child of
+    Column("has", Text, nullable=False, server_default=text("'[]'")),  # the strategies that it can use
+    _count("lanes"),
+    _count("memory"),  # bytes
+    Column("rate", Double, nullable=False, server_default=text("0")),  # pages a second, at the last beat
+    Column("progress_at", Double),
     _index_where("dead_at IS NULL", "workers_alive", "id"),
 )
 
@@ -274,6 +280,19 @@ run_workers = Table(
     Column("run_id", _Id, primary_key=True),
     Column("worker_id", _Id, primary_key=True),
     Column("slots", Integer, nullable=False),
+)
+
+wakes = Table(
+    "wakes",
+    metadata,
+    # A message of Celery's, and what it woke. One that was delivered twice may have woken two workers.
+    Column("task_id", _word(64), primary_key=True),
+    Column("worker_id", _Id, primary_key=True),
+    Column("run_id", _Id, primary_key=True),
+    Column("woken_at", Double, nullable=False),
+    Index("wakes_of_run", "run_id", "woken_at"),
+    Index("wakes_by_age", "woken_at"),
+    sqlite_with_rowid=False,
 )
 
 sites = Table(

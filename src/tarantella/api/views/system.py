@@ -9,43 +9,11 @@ from pydantic import Field
 
 from tarantella import __version__
 from tarantella.api.views.common import Told, moment
+from tarantella.api.views.workers import WorkerView
 from tarantella.domain.url import redact
 from tarantella.services.supervisor import Engine, Supervisor
 from tarantella.services.system import System
-from tarantella.services.vigils import Watched
 from tarantella.settings import Settings
-
-
-class WorkerView(Told):
-    """A process that works on runs: an engine of this or another server, or a command."""
-
-    id: str
-    serves: str | None = Field(description="The one run that it works for; null when it works for all.")
-    host: str = Field(description="The machine that it runs on.")
-    pid: int
-    version: str
-    started_at: datetime
-    beat_at: datetime = Field(description="When it last gave a sign of life, by its own clock.")
-    condition: str = Field(description="`idle`, `working`, `suspect` (it may stand still) or `stalled`.")
-    in_flight: int = Field(description="Requests that it waits for.")
-    work: int = Field(description="What it could be doing now; 0 when there is nothing to do.")
-    progress: int = Field(description="Grows with whatever it gets done.")
-
-    @classmethod
-    def of(cls, worker: Watched) -> Self:
-        return cls(
-            id=worker.id,
-            serves=worker.serves,
-            host=worker.host,
-            pid=worker.pid,
-            version=worker.version,
-            started_at=moment(worker.started_at),
-            beat_at=moment(worker.beat_at),
-            condition=worker.condition.value,
-            in_flight=worker.vitals.in_flight,
-            work=worker.vitals.work,
-            progress=worker.vitals.progress,
-        )
 
 
 class EngineView(Told):
@@ -152,7 +120,7 @@ class SystemView(Told):
                 known=lanes.known, owned=lanes.owned, waiting=lanes.waiting, broken=lanes.broken, paused=lanes.paused
             ),
             engines=[EngineView.of(engine) for engine in supervisor.engines] if supervisor is not None else [],
-            workers=[WorkerView.of(worker) for worker in found.workers],
+            workers=[WorkerView.of(worker, now) for worker in found.workers],
             waiting=[
                 WaitingView(
                     run_id=run["id"],

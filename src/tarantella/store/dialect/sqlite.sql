@@ -269,6 +269,19 @@ CREATE TABLE tokens (
 	PRIMARY KEY (id)
 );
 
+CREATE TABLE wakes (
+	task_id VARCHAR(64) NOT NULL,
+	worker_id VARCHAR(36) NOT NULL,
+	run_id VARCHAR(36) NOT NULL,
+	woken_at DOUBLE NOT NULL,
+	PRIMARY KEY (task_id, worker_id, run_id)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX wakes_by_age ON wakes (woken_at);
+
+CREATE INDEX wakes_of_run ON wakes (run_id, woken_at);
+
 CREATE TABLE workers (
 	id VARCHAR(36) NOT NULL,
 	serves VARCHAR(36),
@@ -284,6 +297,12 @@ CREATE TABLE workers (
 	progress BIGINT DEFAULT 0 NOT NULL,
 	in_flight BIGINT DEFAULT 0 NOT NULL,
 	patience DOUBLE DEFAULT 0 NOT NULL,
+	node VARCHAR(255),
+	has TEXT DEFAULT '[]' NOT NULL,
+	lanes BIGINT DEFAULT 0 NOT NULL,
+	memory BIGINT DEFAULT 0 NOT NULL,
+	rate DOUBLE DEFAULT 0 NOT NULL,
+	progress_at DOUBLE,
 	PRIMARY KEY (id)
 );
 
