@@ -74,7 +74,6 @@ def make_api(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await finish_deletes(app)
-        plane.broadcasts.listen(app.make_news())
         yield
         await plane.close()
 

@@ -45,7 +45,7 @@ class Plane:
         await self.bell.close()
         self.exports.close()
         self.broadcasts.close()
-        await self.broadcasts.close_news()
+        await self.broadcasts.hush()
         await self.prober.close()
 
 

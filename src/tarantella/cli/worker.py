@@ -102,7 +102,7 @@ def _work(settings: Settings, name: str, *, verbose: int, log_file: Path | None,
         if as_json:
             terminal.show_line({"node": sender.hostname, "pid": os.getpid(), "processes": processes})
         else:
-            terminal.say(f"{sender.hostname} works, with {words.count(processes, 'process')}. Ctrl-C stops it.")
+            terminal.say(f"{sender.hostname} works, with {words.count(processes, 'engine')}. Ctrl-C stops it.")
 
     worker_ready.connect(tell, weak=False)
     # Called in every process. Without it Celery would set up a log of its own.
@@ -112,7 +112,7 @@ def _work(settings: Settings, name: str, *, verbose: int, log_file: Path | None,
     options = ["--without-gossip", "--without-mingle", "--hostname", name, "--pool", "prefork"]
     options += ["--concurrency", str(processes)]
     try:
-        celery.worker_main(["worker", *options])
+        celery.worker_main(["--quiet", "worker", *options])
     except SystemExit as left:
         if isinstance(left.code, str):
             raise

@@ -50,9 +50,10 @@ class Wire:
         if self._saying is not None and not self._saying.done():
             await asyncio.wait({self._saying}, timeout=LAST_WORDS)
         for task in (self._saying, self._hearing):
-            if task is not None:
+            # More than once: Redis' client takes a cancellation that comes together with its own timeout for that.
+            while task is not None and not task.done():
                 task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+                await asyncio.wait({task}, timeout=TRIES_AGAIN)
         if self._client is not None:
             with suppress(Exception):
                 await self._client.aclose()

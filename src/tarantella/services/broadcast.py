@@ -116,15 +116,16 @@ class Broadcasts:
         self._closed = False
         self._news: News | None = None
 
-    def listen(self, news: News | None) -> None:
-        """Look at a run as soon as somebody tells that it has changed."""
-        self._news = news
-        if news is not None:
-            news.listen(self._told_of)
-
-    async def close_news(self) -> None:
+    async def hush(self) -> None:
+        """Listen to nobody any more."""
         if self._news is not None:
             await self._news.close()
+
+    def _listen(self) -> None:
+        """Look at a run as soon as somebody tells that it has changed; nobody listens before somebody watches."""
+        if self._news is None and (news := self._app.make_news()) is not None:
+            self._news = news
+            news.listen(self._told_of)
 
     def _told_of(self, run_id: str) -> None:
         if (known := self._running.get(run_id)) is not None:
@@ -172,6 +173,7 @@ class Broadcasts:
             broadcast.end(STOPPED)
 
     def _join(self, look: Look) -> Broadcast:
+        self._listen()
         run = look.run
         known = self._running.get(run.id)
         if known is None or (known[0].ended is not None and not run.is_over):
