@@ -57,6 +57,7 @@ def open_app(
             drain_seconds=settings.drain_seconds,
             cleanup_interval=settings.cleanup_interval,
             node=node,
+            in_fleet=settings.broker_url is not None,
             timing=Timing.of_life(settings.worker_life_seconds),
         )
         return Worker(database, tools, worker, partial(make_hints, settings))

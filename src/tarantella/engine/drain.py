@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Container, Coroutine
+from collections.abc import Collection, Container, Coroutine, Iterable
 from functools import partial
 from typing import Any
 
@@ -40,6 +40,7 @@ class Drain:
         settler: Settler,
         *,
         slots: int,
+        has: Container[str] | None = None,
     ) -> None:
         self.dials_until = 0.0  # by the monotonic clock: nothing is started after that
         self._database = database
@@ -47,6 +48,7 @@ class Drain:
         self._held = holdings
         self._settler = settler
         self._slots = slots
+        self._has = has  # the strategies that this worker can use; None where nobody else could do what it can't
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
@@ -120,6 +122,10 @@ class Drain:
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
+                if self._has is not None and (lacking := _lacking(found, self._has)) is not None:
+                    # Somebody else has it, or will have it. The whole lane goes to them: a host has one owner.
+                    lane.lacks, lane.releasing = lacking, True
+                    return
                 lane.add(run_id, found, limit)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
@@ -203,6 +209,11 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
+
+
+def _lacking(found: Iterable[Page], has: Container[str]) -> str | None:
+    """A strategy that one of these pages needs, and that is not there."""
+    return next((page.strategy for page in found if page.strategy not in has), None)
 
 
 def _take(

@@ -47,6 +47,7 @@ class OwnedLane:
         self.rules: object | None = None  # of robots.txt, as last seen
         self.idle_since: float | None = None
         self.releasing = False
+        self.lacks: str | None = None  # a strategy that a page here needs, and its owner has not
         self._queues: dict[str, deque[Page]] = {}
         self._turns: dict[str, float] = {}
         self._exhausted: set[str] = set()

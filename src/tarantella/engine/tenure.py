@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import orjson
+
 from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
 from tarantella.engine.holdings import Holdings
@@ -30,6 +32,7 @@ class View:
     rulings: dict[str, sites.Ruling]
     ready_lanes: int
     peers: int
+    strategies: frozenset[str]  # that somebody who lives can use
     owned_by_others: int  # lanes, as they last told
     hungry: list[str]  # others who have nothing to do
     shares: dict[str, dict[str, int]]
@@ -49,6 +52,7 @@ class Tenure:
         only_run: str | None,
         max_running: int,
         clock: Clock,
+        has: Sequence[str] | None = None,
     ) -> None:
         self._database = database
         self._held = holdings
@@ -57,6 +61,7 @@ class Tenure:
         self._only_run = only_run
         self._max_running = max_running
         self._clock = clock
+        self._has = has
 
     async def look(self) -> View:
         """See what stands where, who else works, and what is wanted of our runs."""
@@ -82,13 +87,15 @@ class Tenure:
         stands = lanes.stands_of(tx, list(self._held.lanes))
         kept = {self._only_run} if self._only_run is not None else set()
         ids = sorted({stand.run_id for stand in stands} | set(self._held.runs) | kept)
-        peers = [worker for worker in workers.alive(tx) if worker.serves == self._only_run or worker.id == self._me]
+        living = workers.alive(tx)
+        peers = [worker for worker in living if worker.serves == self._only_run or worker.id == self._me]
         return View(
             runs=runs.served(tx, ids),
             stands=stands,
             rulings=sites.rulings(tx, self._held.lanes),
-            ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now),
+            ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now, has=self._has),
             peers=len(peers),
+            strategies=frozenset(name for worker in living for name in orjson.loads(worker.has)),
             owned_by_others=sum(worker.lanes for worker in peers if worker.id != self._me),
             hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
@@ -112,7 +119,7 @@ class Tenure:
             tx: Tx,
         ) -> tuple[list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, int]]:
             workers.check_alive(tx, self._me)
-            taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
+            taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall(), has=self._has)
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
             found = runs.lock(tx, {stand.run_id for stand in stands})
             mine = {
@@ -227,7 +234,8 @@ class Tenure:
         return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
 
     def _give_back(self, tx: Tx, idle: list[str], quiet: list[str]) -> None:
-        lanes.release(tx, self._me, idle)
+        lacked = {name: lane.lacks for name, lane in self._held.lanes.items() if name in idle and lane.lacks}
+        lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         for run_id in quiet:
             slots.give_back(tx, run_id, self._me)

@@ -16,6 +16,7 @@ from tarantella import __version__
 from tarantella.domain.errors import SchemaTooNew, StoreError, WorkerDead
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine import process
 from tarantella.engine.closer import Closer
 from tarantella.engine.counters import Counters
@@ -50,6 +51,7 @@ class WorkerSettings:
     drain_seconds: float = 5.0
     cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
     node: str | None = None  # Celery's name for the worker that it is a child of
+    in_fleet: bool = False  # others may be able to do what it can't, and it leaves that to them
     timing: Timing = Timing()
 
 
@@ -64,7 +66,9 @@ class Worker:
         make_hints: Callable[[str], Hints] | None = None,
     ) -> None:
         self.id = new_id()
-        self._has = sorted(tools.visitors)
+        self._tools = tools
+        self._has = sorted(tools.strategies)
+        has = self._has if settings.in_fleet else None
         self.run_over = asyncio.Event()  # the one run that it serves has ended or was paused
         self._database = database
         self._settings = settings
@@ -82,8 +86,18 @@ class Worker:
             database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
         )
         self._pulse = Pulse(self._held, self._settler, clock)
-        self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
-        self._tenure = Tenure(database, self._held, self._settler, self.id, only_run=settings.only_run, **shared)
+        self._drain = Drain(
+            database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots), has=has
+        )
+        self._tenure = Tenure(
+            database,
+            self._held,
+            self._settler,
+            self.id,
+            only_run=settings.only_run,
+            has=has,
+            **shared,
+        )
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
         self._duties = Duties(database, self.id, cleanup_interval=settings.cleanup_interval, **shared)
@@ -263,6 +277,9 @@ class Worker:
             # The clock was set: a deadline must not be taken for past, nor a page for one that waits, before the store knows.
             await self._beat_once()
         view = await self._tenure.look()
+        if self._settings.in_fleet and view.strategies != self._tools.strategies.keys():
+            # A page may escalate to what somebody can do, whoever that is.
+            self._tools.strategies = {name: STRATEGIES[name] for name in view.strategies if name in STRATEGIES}
         self._ended({run.id for run in view.runs if run.is_over})
         # A run that is new in a lane of ours needs slots now, not with the next look.
         self._tenure.update_stands(view)

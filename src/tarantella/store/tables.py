@@ -246,6 +246,7 @@ lanes = Table(
     Column("breaker_failed_probes", Integer, nullable=False, server_default=text("0")),
     Column("unclean_deaths", Integer, nullable=False, server_default=text("0")),  # of owners, in a row
     Column("breaker_resets", Integer, nullable=False, server_default=text("0")),  # by people; its owner follows
+    Column("needs", _word(16)),  # a strategy that somebody who had the lane lacked
     Index("lanes_by_owner", "owner"),
 )
 

@@ -85,6 +85,7 @@ CREATE TABLE lanes (
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
 	breaker_resets INTEGER DEFAULT 0 NOT NULL,
+	needs VARCHAR(16),
 	PRIMARY KEY (name)
 );
 
