@@ -68,8 +68,11 @@ class Fleet:
         """Where the first server, and all workers of this machine, have their data."""
         return self.folder / "data"
 
-    def serve(self, data_dir: Path | None = None, engines: int = 0, **env: str) -> ServerProcess:
-        return ServerProcess(data_dir or self.data_dir, engines=engines, env={**self.settings, **env})
+    def serve(
+        self, data_dir: Path | None = None, engines: int = 0, allow_network: str | None = None, **env: str
+    ) -> ServerProcess:
+        more = ("--allow-network", allow_network) if allow_network is not None else ()
+        return ServerProcess(data_dir or self.data_dir, *more, engines=engines, env={**self.settings, **env})
 
     def work(
         self, processes: int = 1, *, data_dir: Path | None = None, ready: bool = True, **env: str

@@ -91,8 +91,14 @@ class Server:
         """Over the socket, which wants no password."""
         return f"postgresql://tester@/{database}?host={self._folder}&port={self._port}"
 
-    def tcp_url(self, database: str, password: str = PASSWORD) -> str:
-        return f"postgresql://tester:{password}@127.0.0.1:{self._port}/{database}"
+    def tcp_url(
+        self, database: str, password: str = PASSWORD, *, host: str = "127.0.0.1", port: int | None = None
+    ) -> str:
+        return f"postgresql://tester:{password}@{host}:{port or self._port}/{database}"
+
+    @property
+    def port(self) -> int:
+        return self._port
 
     def new_database(self, template: str = TEMPLATE) -> str:
         """A database of its own, with the current schema unless another template is named; its name."""
