@@ -162,6 +162,23 @@ def test_one_run_over_many_hosts_is_drained_by_all_and_no_host_is_asked_more_tha
     server.until(crew.workers, lambda found: all(each["progress"] > before[each["id"]] for each in found))
 
 
+def test_a_host_that_is_split_is_drained_by_all_and_still_asked_no_more_than_allowed(
+    crew: Fleet, server: ServerProcess, worker: WorkerProcess, site: SiteProcess
+) -> None:
+    host = "127.0.0.9"
+    before = {each["id"]: each["progress"] for each in crew.workers()}
+    assert server.client.patch(f"/sites/{host}", json={"parts": 3, "per_host": 5}).json()["policy"]["parts"] == 3
+    run_id = run_of(server, target_url=site.url_for(tree_path(3, 5, delay_ms=60), host), max_depth=4, concurrency=20)
+    assert until_run_is_over(server, run_id)["status"] == "completed"
+    lanes = {row["lane"] for row in crew.rows("SELECT DISTINCT lane FROM pages WHERE run_id = %s", run_id)}
+    assert lanes == {host, f"{host}#1", f"{host}#2"}
+    assert (site.log()["peak_by_host"][host], len(site.hits())) == (5, 156)
+    server.until(crew.workers, lambda found: all(each["progress"] > before[each["id"]] for each in found))
+    # To people it is one host, with all that was asked of it.
+    server.until(lambda: server.get(f"/sites/{host}"), lambda seen: seen["errors"]["requests"] == 156)
+    assert not [each for each in server.get("/sites") if "#" in each["host"]]
+
+
 def test_any_server_gives_the_same_answers_and_streams_live(
     crew: Fleet, server: ServerProcess, worker: WorkerProcess, site: SiteProcess, tmp_path: Path
 ) -> None:

@@ -16,6 +16,7 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("per_host", 1, 1_000),
     ("delay", 0.0, 3_600.0),
     ("max_rate", 0.001, 1_000.0),
+    ("parts", 1, 64),
 )
 
 
@@ -28,6 +29,7 @@ class SitePolicy:
     max_rate: float | None = None  # requests a second
     obey_robots: bool = False  # also for runs that don't care
     paused: bool = False  # nothing is asked for; pages wait
+    parts: int | None = None  # lanes that it is split in, each with its share of the limits
 
     def __post_init__(self) -> None:
         for name, low, high in _BOUNDS:

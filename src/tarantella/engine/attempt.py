@@ -61,7 +61,7 @@ def _answered(
     lane_was = lane.breaker.state
     if visit.protocol != FROM_CACHE:
         lane.succeeded(elapsed)
-    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)
+    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.host}),)
     if visit.redirect_to is not None:
         outcome = moved(page, run, visit, visit.redirect_to, tried, tools)
     elif visit.not_a_document is not None:

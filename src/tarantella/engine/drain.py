@@ -11,6 +11,7 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageKind
+from tarantella.domain.parts import host_of
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.lane import FOREVER, OwnedLane
@@ -222,4 +223,4 @@ def _take(
     """The next pages of a run in a lane, and every cookie that was set by the time they were found."""
     # Pages first: what is read after them can only be newer.
     found = pages.take(tx, lane, run_id, held, limit, now)
-    return found, cookies.of_host(tx, run_id, lane) if found else []
+    return found, cookies.of_host(tx, run_id, host_of(lane)) if found else []

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
 from tarantella.engine.counters import Counters
@@ -90,8 +91,10 @@ class Pulse:
         """What there is to tell now; whoever reads it stores it, or says that they could not."""
         counted = self.counters.series()
         counted.subtract(self._told)
-        tallies = {name: self._tallies.pop(name) for name in list(islice(self._tallies, HOSTS_AT_ONCE))}
-        for name, tally in tallies.items():
+        tallies: dict[str, Tally] = {}
+        for name in list(islice(self._tallies, HOSTS_AT_ONCE)):
+            tally = tallies.setdefault(host_of(name), Tally())
+            tally.merge(self._tallies.pop(name))
             if (lane := self._held.lanes.get(name)) is not None:
                 tally.slots, tally.slots_limit, tally.delay = lane.throttle.slots, lane.throttle.limit, lane.delay
         woken, self._woken = self._woken, []

@@ -37,6 +37,7 @@ class View:
     hungry: list[str]  # others who have nothing to do
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
+    parts: dict[str, int]
 
 
 class Tenure:
@@ -67,6 +68,7 @@ class Tenure:
         """See what stands where, who else works, and what is wanted of our runs."""
         view = await self._database.read(self._read)
         await self._learn(view.runs)
+        self._held.parts = view.parts
         self._held.forget({run.id for run in view.runs if not run.is_over})
         return view
 
@@ -100,6 +102,7 @@ class Tenure:
             hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
             overdue=closing.overdue(tx, now),
+            parts=sites.in_parts(tx),
         )
 
     async def take(self, view: View) -> tuple[int, int]:

@@ -83,7 +83,13 @@ class Worker:
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
         self._settler = Settler(
-            database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
+            database,
+            self.id,
+            news=self._held.news,
+            spread=self._held.spread,
+            settled=self._on_settled,
+            run_is_full=self._held.is_full,
+            **shared,
         )
         self._pulse = Pulse(self._held, self._settler, clock)
         self._drain = Drain(

@@ -34,7 +34,8 @@ class Stand:
 _READY_OF_ALL = (
     "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
     "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
-    "AND runs.status = 'running' AND runs.wanted = 'run' AND stands.lane NOT IN (SELECT host FROM sites WHERE paused = 1)"
+    "AND runs.status = 'running' AND runs.wanted = 'run' "
+    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
 )
 
 

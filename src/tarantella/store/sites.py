@@ -56,8 +56,8 @@ class Site:
 def rulings(tx: Tx, names: Collection[str]) -> dict[str, Ruling]:
     """What people have said of these hosts; most of them are not mentioned."""
     rows = tx.all(
-        "SELECT lanes.name, lanes.breaker_resets, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused "
-        "FROM lanes LEFT JOIN sites ON sites.host = lanes.name "
+        "SELECT lanes.name, lanes.breaker_resets, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.parts "
+        "FROM lanes LEFT JOIN sites ON sites.host = coalesce(lanes.host, lanes.name) "
         f"WHERE lanes.name IN (SELECT value FROM {tx.dialect.values('names')} AS r) "
         "AND (lanes.breaker_resets > 0 OR sites.policy_at IS NOT NULL)",
         names=pack(sorted(names)),
@@ -73,16 +73,17 @@ def get_policy(tx: Tx, host: str) -> SitePolicy:
 
 def set_policy(tx: Tx, host: str, policy: SitePolicy, now: float) -> None:
     tx.execute(
-        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, policy_at) "
-        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :now) ON CONFLICT (host) DO UPDATE SET "
+        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, parts, policy_at) "
+        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :parts, :now) ON CONFLICT (host) DO UPDATE SET "
         "per_host = excluded.per_host, delay = excluded.delay, max_rate = excluded.max_rate, "
-        "obey_robots = excluded.obey_robots, paused = excluded.paused, policy_at = excluded.policy_at",
+        "obey_robots = excluded.obey_robots, paused = excluded.paused, parts = excluded.parts, policy_at = excluded.policy_at",
         host=host,
         per_host=policy.per_host,
         delay=policy.delay,
         max_rate=policy.max_rate,
         obey_robots=int(policy.obey_robots),
         paused=int(policy.paused),
+        parts=policy.parts,
         now=now,
     )
 
@@ -91,9 +92,14 @@ def reset_breaker(tx: Tx, host: str) -> None:
     """Close a host's breaker; whoever owns its lane sees the number and does the same."""
     tx.execute(
         "UPDATE lanes SET breaker_state = 'closed', breaker_failures = 0, breaker_open_until = 0, "
-        "breaker_failed_probes = 0, breaker_resets = breaker_resets + 1 WHERE name = :host",
+        "breaker_failed_probes = 0, breaker_resets = breaker_resets + 1 WHERE name = :host OR host = :host",
         host=host,
     )
+
+
+def in_parts(tx: Tx) -> dict[str, int]:
+    """The hosts that are split, and in how many parts; hardly ever any."""
+    return {row.host: row.parts for row in tx.all("SELECT host, parts FROM sites WHERE parts > 1")}
 
 
 def tally(tx: Tx, tallies: Mapping[str, Tally], now: float) -> None:
@@ -177,7 +183,7 @@ def listed(tx: Tx, *, after: str = "", limit: int = 50, breaker_open: bool = Fal
     # With nothing to filter by, only as many as are shown are looked at.
     some = "" if which else " ORDER BY 1 LIMIT :limit"
     rows = tx.all(
-        f"SELECT {_SHOWN} FROM (SELECT host FROM (SELECT name AS host FROM lanes WHERE name > :after{some}) AS a "
+        f"SELECT {_SHOWN} FROM (SELECT host FROM (SELECT name AS host FROM lanes WHERE name > :after AND host IS NULL{some}) AS a "
         f"UNION SELECT host FROM (SELECT host FROM sites WHERE host > :after{some}) AS b) AS h {_JOINED} "
         f"WHERE true{which} ORDER BY h.host LIMIT :limit",
         after=max(after, BEHIND_DUTIES),
@@ -187,7 +193,7 @@ def listed(tx: Tx, *, after: str = "", limit: int = 50, breaker_open: bool = Fal
 
 
 _SHOWN = (
-    "h.host, sites.host AS site, lanes.name AS lane, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, "
+    "h.host, sites.host AS site, lanes.name AS lane, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.parts, "
     "sites.policy_at, sites.requests, sites.failures, sites.codes, sites.recent_requests, sites.recent_failures, sites.usual_ms, "
     "sites.slots, sites.slots_limit, sites.keeps_delay, sites.last_ok_at, sites.last_failed_at, sites.seen_at, "
     "lanes.owner, lanes.not_before, lanes.breaker_state, lanes.breaker_failures, lanes.breaker_open_until, lanes.breaker_failed_probes, "
@@ -224,4 +230,4 @@ def _site(row: Row) -> Site:
 
 
 def _policy(row: Row) -> SitePolicy:
-    return SitePolicy(row.per_host, row.delay, row.max_rate, bool(row.obey_robots), bool(row.paused))
+    return SitePolicy(row.per_host, row.delay, row.max_rate, bool(row.obey_robots), bool(row.paused), row.parts)

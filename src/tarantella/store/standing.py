@@ -10,7 +10,7 @@ from tarantella.store.tx import Tx, pack
 # Of one host only the first of these is told: what would still keep it if the others were gone.
 _KEPT_BY = (
     "CASE WHEN lanes.owner IS NOT NULL THEN 'owned' "
-    "WHEN stands.lane IN (SELECT host FROM sites WHERE paused = 1) THEN 'paused' "
+    "WHEN coalesce(lanes.host, lanes.name) IN (SELECT host FROM sites WHERE paused = 1) THEN 'paused' "
     "WHEN lanes.breaker_state = 'open' AND lanes.breaker_open_until > :now THEN 'broken' "
     "WHEN lanes.not_before > :now THEN 'asked' "
     "WHEN lanes.needs IS NOT NULL AND lanes.needs NOT IN (SELECT value FROM {has} AS h) THEN 'needs' "

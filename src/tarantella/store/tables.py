@@ -247,6 +247,7 @@ lanes = Table(
     Column("unclean_deaths", Integer, nullable=False, server_default=text("0")),  # of owners, in a row
     Column("breaker_resets", Integer, nullable=False, server_default=text("0")),  # by people; its owner follows
     Column("needs", _word(16)),  # a strategy that somebody who had the lane lacked
+    Column("host", _word(255)),  # of which it is a part; without one, it is the host itself
     Index("lanes_by_owner", "owner"),
 )
 
@@ -320,7 +321,9 @@ sites = Table(
     Column("last_ok_at", Double),
     Column("last_failed_at", Double),
     Column("seen_at", Double),
+    Column("parts", Integer),
     _index_where("paused = 1", "sites_paused", "host"),
+    _index_where("parts > 1", "sites_in_parts", "host"),
 )
 
 tokens = Table(

@@ -21,6 +21,15 @@ Delay = Annotated[
 MaxRate = Annotated[
     Number | None, Field(ge=0.001, le=1_000, description="Requests a second at most; null leaves it to the runs.")
 ]
+Parts = Annotated[
+    Whole | None,
+    Field(
+        ge=1,
+        le=64,
+        description="Parts that a busy host is split in, so that several workers can be at it, each with its share of the "
+        "limits; null is one.",
+    ),
+]
 ObeyRobots = Annotated[Flag, Field(description="Whether robots.txt is obeyed here even by runs that don't otherwise.")]
 Paused = Annotated[Flag, Field(description="Whether nothing is asked of it; its pages wait.")]
 
@@ -33,6 +42,7 @@ class PolicyView(Told):
     max_rate: MaxRate
     obey_robots: ObeyRobots
     paused: Paused
+    parts: Parts
     updated_at: datetime | None = Field(description="When somebody last changed it; null when nobody has.")
 
 
@@ -46,11 +56,12 @@ class PolicyChange(Said):
     max_rate: MaxRate = None
     obey_robots: ObeyRobots = False
     paused: Paused = False
+    parts: Parts = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("it should name at least one of per_host, delay, max_rate, obey_robots, paused")
+            raise ValueError("it should name at least one of per_host, delay, max_rate, obey_robots, paused, parts")
         return self
 
 
@@ -113,6 +124,7 @@ class SiteView(Told):
                 max_rate=policy.max_rate,
                 obey_robots=policy.obey_robots,
                 paused=policy.paused,
+                parts=policy.parts,
                 updated_at=moment(site.policy_at),
             ),
             breaker=BreakerView(

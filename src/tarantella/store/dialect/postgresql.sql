@@ -84,6 +84,7 @@ CREATE TABLE lanes (
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
 	breaker_resets INTEGER DEFAULT 0 NOT NULL,
 	needs VARCHAR(16) COLLATE "C",
+	host VARCHAR(255) COLLATE "C",
 	PRIMARY KEY (name)
 );
 
@@ -242,8 +243,11 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE PRECISION,
 	last_failed_at DOUBLE PRECISION,
 	seen_at DOUBLE PRECISION,
+	parts INTEGER,
 	PRIMARY KEY (host)
 );
+
+CREATE INDEX sites_in_parts ON sites (host) WHERE parts > 1;
 
 CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 

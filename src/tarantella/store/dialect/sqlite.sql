@@ -86,6 +86,7 @@ CREATE TABLE lanes (
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
 	breaker_resets INTEGER DEFAULT 0 NOT NULL,
 	needs VARCHAR(16),
+	host VARCHAR(255),
 	PRIMARY KEY (name)
 );
 
@@ -244,8 +245,11 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE,
 	last_failed_at DOUBLE,
 	seen_at DOUBLE,
+	parts INTEGER,
 	PRIMARY KEY (host)
 );
+
+CREATE INDEX sites_in_parts ON sites (host) WHERE parts > 1;
 
 CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
