@@ -119,7 +119,10 @@ def test_the_fleet_is_shown_with_what_each_does(
     [busy] = [each for each in seen if each["pages_per_second"]]
     assert (busy["lanes"], busy["condition"], busy["strategies"]) == (1, "working", ["http"])
     assert busy["memory_bytes"] > 10_000_000 and busy["progress_at"] is not None and busy["version"]
-    assert {each["id"] for each in server.get("/system")["workers"]} == {each["id"] for each in seen}
+    system = server.get("/system")
+    assert {each["id"] for each in system["workers"]} == {each["id"] for each in seen}
+    assert (system["broker"]["answers"], system["engines"]) == (True, [])
+    assert "tarantella_broker_up 1" in server.client.get("/metrics").text
     with crew.command("workers", "list", "--json") as command:
         assert command.wait() == 0, command.errors
     server.client.post(f"/jobs/runs/{run_id}/cancel")

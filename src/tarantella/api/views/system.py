@@ -76,6 +76,15 @@ class WaitingView(Told):
     pending_pages: int
 
 
+class BrokerView(Told):
+    """How word of new runs gets to workers of other machines."""
+
+    url: str
+    answers: bool = Field(description="Whether it answers. While it does not, workers look for work by themselves.")
+    waiting_messages: int | None = Field(description="Messages that nobody has taken yet.")
+    trouble: str | None = Field(description="Why it does not answer.")
+
+
 class SystemView(Told):
     """Everything at a glance."""
 
@@ -87,6 +96,7 @@ class SystemView(Told):
     runs: dict[str, int] = Field(description="How many runs there are, by status.")
     queue: QueueView
     lanes: LanesView
+    broker: BrokerView | None = Field(description="The broker, where there is one.")
     engines: list[EngineView] = Field(description="The children of this server.")
     workers: list[WorkerView] = Field(description="Everybody who works on this database.")
     waiting: list[WaitingView] = Field(description="The first 100 runs that wait, those that are next first.")
@@ -118,6 +128,14 @@ class SystemView(Told):
             ),
             lanes=LanesView(
                 known=lanes.known, owned=lanes.owned, waiting=lanes.waiting, broken=lanes.broken, paused=lanes.paused
+            ),
+            broker=None
+            if found.broker is None
+            else BrokerView(
+                url=found.broker.url,
+                answers=found.broker.trouble is None,
+                waiting_messages=found.broker.messages,
+                trouble=found.broker.trouble,
             ),
             engines=[EngineView.of(engine) for engine in supervisor.engines] if supervisor is not None else [],
             workers=[WorkerView.of(worker, now) for worker in found.workers],
