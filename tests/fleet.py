@@ -69,19 +69,23 @@ class Fleet:
         return self.folder / "data"
 
     def serve(
-        self, data_dir: Path | None = None, engines: int = 0, allow_network: str | None = None, **env: str
+        self,
+        data_dir: Path | None = None,
+        engines: int = 0,
+        allow_network: str | None = None,
+        env: Mapping[str, str] = {},
     ) -> ServerProcess:
         more = ("--allow-network", allow_network) if allow_network is not None else ()
         return ServerProcess(data_dir or self.data_dir, *more, engines=engines, env={**self.settings, **env})
 
     def work(
-        self, processes: int = 1, *, data_dir: Path | None = None, ready: bool = True, **env: str
+        self, processes: int = 1, *, data_dir: Path | None = None, ready: bool = True, env: Mapping[str, str] = {}
     ) -> WorkerProcess:
         command = [sys.executable, "-m", "tarantella", "worker", "--json", "--processes", str(processes)]
         command += ["--name", f"w{next(self._numbers)}@%h", "--data-dir", str(data_dir or self.data_dir)]
         return WorkerProcess(command, self.folder, env={**self.settings, **env}, ready=ready)
 
-    def command(self, *arguments: str, data_dir: Path | None = None, **env: str) -> Child:
+    def command(self, *arguments: str, data_dir: Path | None = None, env: Mapping[str, str] = {}) -> Child:
         """A command; with a data directory of its own there is no server that it could ask."""
         command = [sys.executable, "-m", "tarantella", *arguments, "--data-dir", str(data_dir or self.data_dir)]
         return Child(command, self.folder, env={**self.settings, **env})
@@ -104,7 +108,7 @@ class Fleet:
     def waiting_messages(self) -> list[int]:
         """How many messages wait, by the priority of runs."""
         with self.redis() as client:
-            return [int(client.llen(queue_key(priority))) for priority in PRIORITIES]  # type: ignore[arg-type]
+            return [int(client.llen(queue_key(priority))) for priority in PRIORITIES]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -39,8 +39,8 @@ def fleet(tmp_path: Path, postgres_server: Server, broker: RedisServer) -> Itera
 
 
 @contextmanager
-def two_workers(fleet: Fleet, **env: str) -> Iterator[list[WorkerProcess]]:
-    with fleet.work(1, ready=False, **env) as one, fleet.work(1, ready=False, **env) as two:
+def two_workers(fleet: Fleet, env: Mapping[str, str] = {}) -> Iterator[list[WorkerProcess]]:
+    with fleet.work(1, ready=False, env=env) as one, fleet.work(1, ready=False, env=env) as two:
         fleet.until_workers(2)
         yield [one, two]
 
@@ -100,7 +100,7 @@ def test_a_database_that_is_restarted_every_few_seconds(
 
 def test_a_worker_that_slept_past_its_life_changes_nothing_and_begins_anew(fleet: Fleet, site: SiteProcess) -> None:
     crawl = Crawl(fleet, site)
-    with fleet.serve(**SHORT_LIFE) as server, two_workers(fleet, **SHORT_LIFE) as workers:
+    with fleet.serve(env=SHORT_LIFE) as server, two_workers(fleet, SHORT_LIFE) as workers:
         before = {worker["id"] for worker in fleet.workers()}
         crawl.begin(server)
         freeze(workers[0].pid)
@@ -118,7 +118,7 @@ def test_a_worker_that_slept_past_its_life_changes_nothing_and_begins_anew(fleet
 def test_every_message_delivered_twice(fleet: Fleet, broker: RedisServer, site: SiteProcess) -> None:
     crawl = Crawl(fleet, site)
     sent_to = broker.new_url()
-    serve = fleet.serve(TARANTELLA_BROKER_URL=sent_to)
+    serve = fleet.serve(env={"TARANTELLA_BROKER_URL": sent_to})
     with twice(sent_to, fleet.broker_url) as carried, serve as server, two_workers(fleet):
         crawl.begin(server)
         crawl.check()
@@ -138,7 +138,7 @@ def twice(source: str, target: str) -> Iterator[list[bytes]]:
             while not over.is_set():
                 with suppress(RedisError):
                     if (found := taken.brpop(keys, timeout=1)) is not None:
-                        key, message = found  # type: ignore[misc]
+                        key, message = found
                         given.lpush(key, message, message)
                         carried.append(message)
 

@@ -139,7 +139,7 @@ def test_a_frozen_worker_is_shown_as_alive_without_progress(
         until(
             lambda: all(time.time() - each["beat_at"] > 6 for each in crew.workers()), 20, "a frozen worker still beats"
         )
-        with crew.command("workers", "list", data_dir=tmp_path / "alone", **quick) as command:
+        with crew.command("workers", "list", data_dir=tmp_path / "alone", env=quick) as command:
             assert command.wait() == 0, command.errors
             assert "no sign of life" in command.errors
     finally:
@@ -204,7 +204,7 @@ def test_any_server_gives_the_same_answers_and_streams_live(
 def test_a_stop_drains_costs_no_attempt_and_another_goes_on(fleet: Fleet, site: SiteProcess) -> None:
     page = site.url_for("/slow?s=15")
     with fleet.serve() as server:
-        with fleet.work(1, TARANTELLA_DRAIN_SECONDS="1") as leaving:
+        with fleet.work(1, env={"TARANTELLA_DRAIN_SECONDS": "1"}) as leaving:
             task = server.submit(page, retry_attempts=1)
             until(lambda: site.hits()[page] > 0, 30, "the page is not asked for")
             began = time.monotonic()
@@ -234,7 +234,7 @@ def test_plain_celery_starts_workers_too_and_they_say_what_is_missing(
 
 
 def test_a_worker_refuses_a_schema_that_it_does_not_know_and_says_so(fleet: Fleet) -> None:
-    with fleet.work(1, TARANTELLA_WORKER_LIFE_SECONDS="6") as worker:
+    with fleet.work(1, env={"TARANTELLA_WORKER_LIFE_SECONDS": "6"}) as worker:
         fleet.until_workers(1)
         fleet.rows("UPDATE alembic_version SET version_num = '9999' RETURNING 1")
         until(lambda: not fleet.workers(), 20, "it still works in a database that it does not know")

@@ -49,7 +49,7 @@ def timed_submit(server: ServerProcess, url: str) -> tuple[str, float]:
 def test_messages_stay_few_whatever_the_backlog_priorities_reach_celery_and_all_runs_run(
     fleet: Fleet, site: SiteProcess
 ) -> None:
-    with fleet.serve(TARANTELLA_MAX_CONCURRENT_TASKS="50") as server:
+    with fleet.serve(env={"TARANTELLA_MAX_CONCURRENT_TASKS": "50"}) as server:
         tasks = [server.submit(site.url_for("/ok")) for _ in range(60)]
         until(lambda: sum(fleet.waiting_messages()) > 0, 10, "no message was sent")
         job = server.client.post(
@@ -60,7 +60,7 @@ def test_messages_stay_few_whatever_the_backlog_priorities_reach_celery_and_all_
             time.sleep(0.2)
         # One of each kind that says more than those before it: low says nothing that medium has not said.
         assert fleet.waiting_messages() == [1, 1, 1, 0]
-        with fleet.work(1, TARANTELLA_MAX_CONCURRENT_TASKS="50"):
+        with fleet.work(1, env={"TARANTELLA_MAX_CONCURRENT_TASKS": "50"}):
             for task in tasks:
                 assert server.until_over(task)["status"] == "completed"
             until(lambda: sum(fleet.waiting_messages()) == 0, 10, "messages are left")
@@ -100,7 +100,7 @@ def test_a_broker_that_accepts_and_never_answers_keeps_nobody_waiting(fleet: Fle
     with socket.create_server(("127.0.0.1", 0)) as silent:
         threading.Thread(target=_accept, args=(silent,), daemon=True).start()
         url = f"redis://127.0.0.1:{silent.getsockname()[1]}/0"
-        with fleet.serve(TARANTELLA_BROKER_URL=url) as server:
+        with fleet.serve(env={"TARANTELLA_BROKER_URL": url}) as server:
             for _ in range(5):
                 _, seconds = timed_submit(server, site.url_for("/ok"))
                 assert seconds < AT_ONCE
