@@ -46,7 +46,7 @@ class Crawl:
 
     def until_over(self) -> None:
         """Every run is terminal. The database itself is asked: servers may be down."""
-        until(self._is_over, LONG, f"not all runs are over: {self._statuses()}")
+        until(lambda: self.is_over, LONG, f"not all runs are over: {self._statuses()}")
 
     def check(self, *, peak: int = PER_HOST) -> None:
         """The same pages as without any trouble, one record each, and no host was asked for more at a time."""
@@ -60,7 +60,8 @@ class Crawl:
         wrong = list(broken(self.fleet.data_dir))
         assert not wrong, "\n".join(wrong)
 
-    def _is_over(self) -> bool:
+    @property
+    def is_over(self) -> bool:
         found = self._statuses()
         return bool(found) and all(status in OVER for status in found.values())
 
@@ -75,8 +76,8 @@ class Crawl:
 def while_it_lasts(crawl: Crawl, disturb: Callable[[], None], times: int) -> None:
     """Do this again and again, each time when some more pages were fetched, for as long as the crawl goes on."""
     for _ in range(times):
-        if crawl._is_over():
+        if crawl.is_over:
             break
         before = len(crawl.site.hits())
         disturb()
-        until(lambda b=before: len(crawl.site.hits()) > b + 5 or crawl._is_over(), LONG, "the crawl stands still")  # type: ignore[misc]
+        until(lambda b=before: len(crawl.site.hits()) > b + 5 or crawl.is_over, LONG, "the crawl stands still")  # type: ignore[misc]
