@@ -6,6 +6,7 @@ import json
 import os
 import queue
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,7 +21,7 @@ from psycopg.rows import dict_row
 
 from redis import Redis
 from tarantella.queues.celery import queue_key
-from tests.fault.processes import PATIENCE, Child, until
+from tests.fault.processes import PATIENCE, Child, environment, until
 from tests.postgres import Server
 from tests.redis import RedisServer
 from tests.serving import ServerProcess
@@ -85,10 +86,19 @@ class Fleet:
         command += ["--name", f"w{next(self._numbers)}@%h", "--data-dir", str(data_dir or self.data_dir)]
         return WorkerProcess(command, self.folder, env={**self.settings, **env}, ready=ready)
 
-    def command(self, *arguments: str, data_dir: Path | None = None, env: Mapping[str, str] = {}) -> Child:
-        """A command; with a data directory of its own there is no server that it could ask."""
+    def asked(self, *arguments: str, data_dir: Path | None = None, env: Mapping[str, str] = {}) -> str:
+        """What a command that ends by itself says, on both of its ends."""
         command = [sys.executable, "-m", "tarantella", *arguments, "--data-dir", str(data_dir or self.data_dir)]
-        return Child(command, self.folder, env={**self.settings, **env})
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=environment(**self.settings, **env),
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        return done.stdout + done.stderr
 
     def rows(self, sql: str, *values: object) -> list[dict[str, Any]]:
         with psycopg.connect(self.database_url, autocommit=True, row_factory=dict_row) as connection:

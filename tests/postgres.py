@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -63,8 +64,9 @@ def binaries_or_skip() -> Path:
 class Server:
     """One server, on a socket in its own folder and on a port of the loopback, where it wants a password."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, settings: Sequence[str] = QUICK) -> None:
         self._binaries = binaries
+        self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="pg-", dir=_ground()))
         self._user = _unprivileged()
         self._names = count(1)
@@ -140,7 +142,7 @@ class Server:
 
     def start(self) -> None:
         settings = (
-            *QUICK,
+            *self._settings,
             f"port={self._port}",
             f"unix_socket_directories={self._folder}",
             "listen_addresses=127.0.0.1",
