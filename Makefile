@@ -1,6 +1,6 @@
 # ./setup does the work; this file only gives its commands the names that people try first.
 # Arguments: make test ARGS="tests/unit -x"
-.PHONY: help setup setup-browser demo start test check bench clean
+.PHONY: help setup setup-browser demo start start-worker test check bench clean
 
 help:
 	@./setup help
@@ -16,6 +16,9 @@ demo:
 
 start:
 	@./setup start $(ARGS)
+
+start-worker:
+	@./setup start-worker $(ARGS)
 
 test:
 	@./setup test $(ARGS)

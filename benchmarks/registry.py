@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import api, browser, crawl, engines, first_request, lists, memory, replay, resume
+from benchmarks import api, browser, crawl, engines, first_request, fleet, lists, memory, replay, resume
 from benchmarks.contract import Benchmark
 
 BENCHMARKS: tuple[Benchmark, ...] = (
@@ -15,4 +15,5 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     api.BENCHMARK,
     browser.BENCHMARK,
     replay.BENCHMARK,
+    fleet.BENCHMARK,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,6 +16,10 @@ from tarantella.store.database import Database
 from tests.browsers import program_or_skip
 from tests.logs import own_log
 from tests.postgres import Server, binaries_or_skip
+from tests.redis import RedisServer, binary_or_skip
+
+if TYPE_CHECKING:
+    from tests.fleet import Fleet
 
 
 @pytest.fixture(autouse=True)
@@ -60,6 +65,22 @@ def postgres_url(postgres_server: Server) -> Iterator[str]:
     name = postgres_server.lend()
     yield postgres_server.url(name)
     postgres_server.give_back(name)
+
+
+@pytest.fixture(scope="session")
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    """A Redis server for the whole session; without one, tests that ask for it are skipped with the reason."""
+    with RedisServer(binary_or_skip(), tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture
+def fleet(tmp_path: Path, postgres_server: Server, redis_server: RedisServer) -> Iterator[Fleet]:
+    """A database and a broker for servers and workers."""
+    from tests.fleet import new_fleet  # loads Celery, which most tests can do without
+
+    with new_fleet(tmp_path, postgres_server, redis_server) as made:
+        yield made
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
@@ -69,8 +70,9 @@ def binaries_or_skip() -> Path:
 class Server:
     """One server, on a socket in its own folder and on a port of the loopback, where it wants a password."""
 
-    def __init__(self, binaries: Path) -> None:
+    def __init__(self, binaries: Path, settings: Sequence[str] = QUICK) -> None:
         self._binaries = binaries
+        self._settings = settings
         self._folder = Path(tempfile.mkdtemp(prefix="pg-", dir=_ground()))
         self._user = _unprivileged()
         self._names = count(1)
@@ -98,8 +100,14 @@ class Server:
         """Over the socket, which wants no password."""
         return f"postgresql://tester@/{database}?host={self._folder}&port={self._port}"
 
-    def tcp_url(self, database: str, password: str = PASSWORD) -> str:
-        return f"postgresql://tester:{password}@127.0.0.1:{self._port}/{database}"
+    def tcp_url(
+        self, database: str, password: str = PASSWORD, *, host: str = "127.0.0.1", port: int | None = None
+    ) -> str:
+        return f"postgresql://tester:{password}@{host}:{port or self._port}/{database}"
+
+    @property
+    def port(self) -> int:
+        return self._port
 
     def new_database(self, template: str = TEMPLATE) -> str:
         """A database of its own, with the current schema unless another template is named; its name."""
@@ -149,7 +157,7 @@ class Server:
 
     def start(self) -> None:
         settings = (
-            *QUICK,
+            *self._settings,
             f"port={self._port}",
             f"unix_socket_directories={self._folder}",
             "listen_addresses=127.0.0.1",

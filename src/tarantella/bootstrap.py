@@ -5,12 +5,14 @@ from __future__ import annotations
 import socket
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.reader import Readers
 from tarantella.engine.taster import TASTER, Taster
+from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
 from tarantella.engine.worker import Worker, WorkerSettings
@@ -20,6 +22,10 @@ from tarantella.fetchers.browser.means import BrowserMeans
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.missing import MissingFetcher
 from tarantella.fetchers.robots import Robots
+from tarantella.queues import embedded
+from tarantella.queues.caller import CeleryPost, FleetBell
+from tarantella.queues.contract import Bell, Hints, News
+from tarantella.queues.wire import FleetHints, Wire, WireNews
 from tarantella.services.app import App
 from tarantella.services.python import make_scrape, make_scrape_async
 from tarantella.services.seat import refused_endpoints
@@ -36,10 +42,12 @@ def open_app(
     data_dir: Path | None = None,
     database_url: str | None = None,
     patience: float = PATIENCE,
+    node: str | None = None,
 ) -> App:
     """The application on one data directory and one database, created or brought up to date if need be.
 
-    `patience` is for how many seconds a database that is locked or away is waited for.
+    `patience` is for how many seconds a database that is locked or away is waited for; `node` is Celery's name for the
+    worker that this process is a child of.
     """
     settings = settings or load(data_dir=data_dir, database_url=database_url)
     schema.prepare(settings.database)
@@ -55,8 +63,11 @@ def open_app(
             cleanup_interval=settings.cleanup_interval,
             remembers=settings.strategy_memory_seconds,
             artifacts=settings.artifacts_dir,
+            node=node,
+            in_fleet=settings.broker_url is not None,
+            timing=Timing.of_life(settings.worker_life_seconds),
         )
-        return Worker(database, tools, worker)
+        return Worker(database, tools, worker, partial(make_hints, settings))
 
     def tools() -> Tools:
         made = make_tools(
@@ -68,7 +79,41 @@ def open_app(
         browser = means_of(settings).browser
         return [name for name in FETCHERS if name != "browser" or browser is not None]
 
-    return App(settings, database, tools, make_worker, socket.gethostname(), strategies=strategies)
+    return App(
+        settings,
+        database,
+        tools,
+        make_worker,
+        socket.gethostname(),
+        strategies=strategies,
+        make_bell=partial(make_bell, settings),
+        make_news=partial(make_news, settings),
+    )
+
+
+# -- how word of work gets around: on one machine by sockets, in a fleet by Redis and Celery too
+
+
+def make_hints(settings: Settings, worker_id: str) -> Hints:
+    near = embedded.Hints(settings.workers_dir, worker_id)
+    return FleetHints(near, Wire(settings.wire_url), worker_id) if settings.wire_url else near
+
+
+def make_bell(settings: Settings) -> Bell:
+    near = embedded.Bell(settings.workers_dir)
+    if not settings.broker_url or not settings.wire_url:
+        return near
+
+    def open_post() -> CeleryPost:
+        from tarantella.queues.celery import configuration
+
+        return CeleryPost(configuration(settings.broker_url, drain_seconds=settings.drain_seconds))
+
+    return FleetBell(near, Wire(settings.wire_url), open_post)
+
+
+def make_news(settings: Settings) -> News | None:
+    return WireNews(Wire(settings.wire_url)) if settings.wire_url else None
 
 
 def means_of(settings: Settings) -> Means:

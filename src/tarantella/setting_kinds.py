@@ -8,6 +8,7 @@ from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 
+REDIS_SCHEMES = ("redis://", "rediss://")
 _LIST_MARKS = str.maketrans("[]\"',", "     ")
 
 T = TypeVar("T")
@@ -56,6 +57,12 @@ def flag(value: Any) -> bool:
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it should be text")
+    return value
+
+
+def redis_address(value: Any) -> str:
+    if not isinstance(value, str) or not value.lower().startswith(REDIS_SCHEMES):
+        raise ValueError("it should be the address of a Redis, as in redis://127.0.0.1:6379/1")
     return value
 
 

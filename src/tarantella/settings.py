@@ -10,7 +10,19 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, flag, names, networks, one_of, path, seconds, share, text, whole
+from tarantella.setting_kinds import (
+    Kind,
+    flag,
+    names,
+    networks,
+    one_of,
+    path,
+    redis_address,
+    seconds,
+    share,
+    text,
+    whole,
+)
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -35,12 +47,42 @@ class Settings:
     database_url: str | None = setting(
         None,
         text,
-        "A PostgreSQL database instead of the file in the data directory: `postgresql://user@host/name`.",
+        "A PostgreSQL database instead of the file in the data directory: `postgresql://user@host/name`. "
+        "Also read from APP_DATABASE_URL.",
+        "APP_DATABASE_URL",
+        is_secret=True,
+    )
+    broker_url: str | None = setting(
+        None,
+        redis_address,
+        "The Redis through which Celery wakes the workers of other machines: `redis://host:6379/1`. With it, `tarantella serve` "
+        "has no engines of its own unless it is told how many. Also read from APP_CELERY_BROKER_URL.",
+        "APP_CELERY_BROKER_URL",
+        is_secret=True,
+    )
+    result_backend: str | None = setting(
+        None,
+        text,
+        "Where Celery may keep results. Tarantella stores none there. Also read from APP_CELERY_RESULT_BACKEND.",
+        "APP_CELERY_RESULT_BACKEND",
+        is_secret=True,
+    )
+    redis_url: str | None = setting(
+        None,
+        redis_address,
+        "The Redis over which workers and servers hear from each other; that of the broker if unset. Also read from APP_REDIS_URL.",
+        "APP_REDIS_URL",
         is_secret=True,
     )
     max_concurrent_tasks: int = setting(5, whole(1, 1_000), "Runs that may run at the same time; more are queued.")
-    engines: int = setting(
-        1, whole(1, 64), "Processes that drain a run together, or that `tarantella serve` keeps at work."
+    engines: int | None = setting(
+        None,
+        whole(0, 64),
+        "Processes that drain a run together, or that `tarantella serve` keeps at work: 1 if unset; with a broker, a server "
+        "has none.",
+    )
+    worker_processes: int | None = setting(
+        None, whole(1, 256), "Processes of one `tarantella worker`, each with an engine: one per core if unset."
     )
     engine_slots: int = setting(256, whole(1, 4_096), "Requests in flight in one process, whatever its runs allow.")
     drain_seconds: float = setting(5.0, seconds(600, zero=True), "How long a stop waits for pages that are in flight.")
@@ -67,6 +109,12 @@ class Settings:
         60.0,
         seconds(86_400),
         "An engine of `tarantella serve` that gives no sign of life for so long, or has work and makes no progress, is restarted.",
+    )
+    worker_life_seconds: float = setting(
+        60.0,
+        seconds(86_400),
+        "A worker of another machine that gives no sign of life for so long is dead, and its work goes on elsewhere. To be the "
+        "same on all machines.",
     )
     concurrency: int = setting(10, whole(1, 1_000), "Requests in flight for one run.")
     per_host: int = setting(8, whole(1, 1_000), "Requests in flight to one host at most; it starts with one.")
@@ -134,6 +182,23 @@ class Settings:
         return self.database_url or self.data_dir / "tarantella.db"
 
     @property
+    def engines_of_a_run(self) -> int:
+        """How many processes drain a run that a command keeps."""
+        return self.engines or 1
+
+    @property
+    def engines_of_a_server(self) -> int:
+        """How many processes a server keeps at work; where there is a broker, workers do it."""
+        if self.engines is not None:
+            return self.engines
+        return 0 if self.broker_url else 1
+
+    @property
+    def wire_url(self) -> str | None:
+        """The Redis over which processes hear from each other, if there is one."""
+        return self.redis_url or self.broker_url
+
+    @property
     def workers_dir(self) -> Path:
         """For locks and hints; apart for each database, because nobody knows the workers of another."""
         if not self.database_url:
@@ -169,6 +234,26 @@ def variables_of(name: str) -> list[str]:
 
 
 VARIABLES = {variable: name for name in ABOUT for variable in variables_of(name)}
+
+
+# What processes that work on the same runs have to agree upon.
+SHARED = (
+    "database_url",
+    "broker_url",
+    "result_backend",
+    "redis_url",
+    "max_concurrent_tasks",
+    "engine_slots",
+    "drain_seconds",
+    "cleanup_interval",
+    "worker_life_seconds",
+)
+
+
+def shared_environment(settings: Settings) -> dict[str, str]:
+    """What a child process is told. Not as arguments: everybody on the machine can read those, and there may be passwords among them."""
+    values = {name: getattr(settings, name) for name in SHARED}
+    return {variables_of(name)[0]: "" if value is None else str(value) for name, value in values.items()}
 
 
 def load(**given: Any) -> Settings:

@@ -142,7 +142,7 @@ def test_choices_are_those_of_the_domain() -> None:
     assert get_args(sites.PinName) == (Wish.AUTO, *PINS)
     for _, command in all_commands():
         for option in options_of(command):
-            free = {"depth", "sitemap", "trap_limit", "per_host", "delay", "max_rate"}
+            free = {"depth", "sitemap", "trap_limit", "per_host", "delay", "max_rate", "parts"}
             if option.metavar and "|" in option.metavar and "FILE" not in option.metavar and option.name not in free:
                 assert _choices(option) == set(option.metavar.split("|")), option.name
 

@@ -24,13 +24,13 @@ from tarantella.api import (
     sites,
     streams,
     system,
+    workers,
 )
 from tarantella.api.access import Access
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
 from tarantella.api.traffic import Counting
-from tarantella.queues.embedded import Bell
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcasts
 from tarantella.services.jobs import finish_deletes
@@ -53,6 +53,7 @@ ROUTERS = (
     health.router,
     metrics.router,
     system.router,
+    workers.router,
     docs.router,
 )
 
@@ -68,10 +69,10 @@ def make_api(
     speedometers = Speedometers()
     plane = Plane(
         app,
-        Bell(app.settings.workers_dir),
+        app.make_bell(),
         Prober(app.make_tools),
         Broadcasts(app, speedometers, streams.written),
-        supervisor.vigils if supervisor is not None else Vigils(app),
+        supervisor.vigils if supervisor is not None else Vigils(app, as_told=is_trusted),
         speedometers=speedometers,
         supervisor=supervisor,
     )

@@ -92,7 +92,8 @@ async def create_run(
     new = await jobs.new_run(plane.app, plane.prober, job, priority)
     told = RunView.of(as_run(new), attempt=1)
     answer = await intake.submit(plane.app, new, Answer(201, told.model_dump_json()), once)
-    plane.bell.ring()
+    if not answer.repeated:
+        plane.bell.call(new.run_id, new.spec.priority)
     return response(answer)
 
 

@@ -14,6 +14,7 @@ from tarantella.domain.run import RunStatus
 from tarantella.domain.vitals import Condition
 from tarantella.engine.counters import exposition
 from tarantella.services import system
+from tarantella.services.system import Broker
 from tarantella.store.system import Census
 
 router = APIRouter(tags=["system"], route_class=StrictRoute)
@@ -40,7 +41,8 @@ async def metrics(plane: Wired) -> Response:
     """
     seen, counted = await system.totals(plane.app)
     await plane.vigils.look()
-    lines = [*exposition(counted), *_gauges(plane, seen), *plane.traffic.exposition()]
+    broker = await system.broker(plane.app)
+    lines = [*exposition(counted), *_gauges(plane, seen), *_broker(broker), *plane.traffic.exposition()]
     return Response("\n".join(lines) + "\n", media_type=MEDIA_TYPE)
 
 
@@ -68,11 +70,25 @@ def _gauges(plane: Plane, seen: Census) -> Iterator[str]:
     yield from _gauge("tarantella_workers", "Processes that work on runs, by how they get on.", workers)
     in_flight = sum(worker.vitals.in_flight for worker in plane.vigils.workers)
     yield from _gauge("tarantella_requests_in_flight", "Requests that workers wait for.", [("", in_flight)])
+    memory = [worker.vitals.memory for worker in plane.vigils.workers]
+    yield from _gauge("tarantella_worker_memory_bytes", "Memory of all workers together.", [("", sum(memory))])
+    yield from _gauge(
+        "tarantella_worker_memory_max_bytes", "Memory of the largest worker.", [("", max(memory, default=0))]
+    )
     if plane.supervisor is not None:
         restarts = sum(engine.restarts for engine in plane.supervisor.engines)
         yield "# HELP tarantella_engine_restarts_total How often an engine of this server had to be started again."
         yield "# TYPE tarantella_engine_restarts_total counter"
         yield f"tarantella_engine_restarts_total {restarts}"
+
+
+def _broker(broker: Broker | None) -> Iterator[str]:
+    if broker is not None:
+        up = broker.trouble is None
+        yield from _gauge("tarantella_broker_up", "Whether the broker answers.", [("", int(up))])
+        yield from _gauge(
+            "tarantella_broker_messages", "Messages that nobody has taken yet.", [("", broker.messages or 0)]
+        )
 
 
 def _gauge(name: str, text: str, values: Sequence[tuple[str, float]]) -> Iterator[str]:

@@ -23,6 +23,7 @@ TAGS: list[dict[str, Any]] = [
     {"name": "sites", "description": "Hosts: how they are doing, and what they may be asked."},
     {"name": "recordings", "description": "What pages asked for their data, to be asked again without a browser."},
     {"name": "health", "description": "Whether the server is alive, and whether work gets done."},
+    {"name": "workers", "description": "The fleet: who works, how they get on, and what woke them."},
     {"name": "system", "description": "Everything at a glance, for people and for Prometheus."},
 ]
 DESCRIPTION = """Submit, watch, steer and collect. `/scraping` is for one address and its links, `/jobs` for what is run again and again.

@@ -12,7 +12,7 @@ from fastapi import Depends, Path, Request
 from tarantella.api.traffic import Traffic
 from tarantella.api.views.common import EXAMPLE_ID
 from tarantella.domain.errors import NotFound
-from tarantella.queues.embedded import Bell
+from tarantella.queues.contract import Bell
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcasts
 from tarantella.services.export_stream import Exports
@@ -42,9 +42,10 @@ class Plane:
     traffic: Traffic = field(default_factory=Traffic)
 
     async def close(self) -> None:
-        self.bell.close()
+        await self.bell.close()
         self.exports.close()
         self.broadcasts.close()
+        await self.broadcasts.hush()
         await self.prober.close()
 
 

@@ -49,7 +49,8 @@ async def submit(request: Request, body: AsyncScrapeRequest, key: IdempotencyKey
         estimated_duration_minutes=wanted.estimated_minutes,
     )
     answer = await intake.submit(plane.app, new, Answer(200, told.model_dump_json()), once)
-    plane.bell.ring()
+    if not answer.repeated:
+        plane.bell.call(new.run_id, new.spec.priority)
     return response(answer)
 
 

@@ -34,6 +34,8 @@ FILES: Mapping[str, str] = {
     "scrape": "scrape",
     "demo": "demo",
     "serve": "serve",
+    "worker": "worker",
+    "workers": "workers",
     "jobs": "jobs",
     "tasks": "tasks",
     "sites": "sites",

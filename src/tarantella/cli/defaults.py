@@ -11,6 +11,8 @@ BUILT_IN: Mapping[str, str] = {
     "data_dir": "data",
     "database_url": "a SQLite file",
     "engines": "1",
+    "broker_url": "none: one machine",
+    "processes": "one per core",
     "host": "127.0.0.1",
     "port": "8000",
     "concurrency": "10",
@@ -21,7 +23,7 @@ BUILT_IN: Mapping[str, str] = {
     "allow_network": "public addresses only",
     "durability": "normal",
 }
-SETTING_OF: Mapping[str, str] = {"allow_network": "allow_networks"}
+SETTING_OF: Mapping[str, str] = {"allow_network": "allow_networks", "processes": "worker_processes"}
 
 
 def in_force() -> Mapping[str, str]:

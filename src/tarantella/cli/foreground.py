@@ -69,7 +69,7 @@ async def drained(
     from tarantella.services.export import export
 
     began = time.monotonic()
-    run = await _watched(opened, signals, run_id, prepare, engines or opened.app.settings.engines)
+    run = await _watched(opened, signals, run_id, prepare, engines or opened.app.settings.engines_of_a_run)
     elapsed = time.monotonic() - began
     exported, export_error = None, None
     try:

@@ -35,6 +35,15 @@ DatabaseUrl = Annotated[
         rich_help_panel=RUNNING,
     ),
 ]
+BrokerUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--broker-url",
+        metavar="URL",
+        help="The Redis through which workers of other machines are woken, as in redis://host:6379/1.",
+        rich_help_panel=RUNNING,
+    ),
+]
 ServerUrl = Annotated[
     str | None,
     typer.Option(

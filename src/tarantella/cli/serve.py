@@ -10,7 +10,7 @@ import typer
 
 from tarantella.cli import exits
 from tarantella.cli.command import Command
-from tarantella.cli.options import RUNNING, AsJson, DatabaseUrl, DataDir, LogFile, Verbose
+from tarantella.cli.options import RUNNING, AsJson, BrokerUrl, DatabaseUrl, DataDir, LogFile, Verbose
 
 if TYPE_CHECKING:
     import socket
@@ -57,7 +57,12 @@ def serve(
     engines: Annotated[
         int | None,
         typer.Option(
-            "--engines", metavar="N", min=1, max=64, help="Processes that do the work.", rich_help_panel=RUNNING
+            "--engines",
+            metavar="N",
+            min=0,
+            max=64,
+            help="Processes that do the work; with a broker none, unless you say how many.",
+            rich_help_panel=RUNNING,
         ),
     ] = None,
     allow_network: Annotated[
@@ -74,6 +79,7 @@ def serve(
     log_file: LogFile = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
 ) -> int:
     """Serve the HTTP API, and work on what is submitted to it.
 
@@ -91,6 +97,7 @@ def serve(
         settings = load(
             data_dir=data_dir,
             database_url=database_url,
+            broker_url=broker_url,
             host=host,
             port=port,
             engines=engines,
@@ -147,7 +154,7 @@ async def _serve(
     settings = app_.settings
     url = url_of(settings.host, sockets[0].getsockname()[1])
     seat.announce(ServerInfo(url, endpoints(sockets), os.getpid(), time.time(), __version__))
-    supervisor = Supervisor(app_, settings.engines, verbose=verbose)
+    supervisor = Supervisor(app_, settings.engines_of_a_server, verbose=verbose)
     server = make_server(make_api(app_, supervisor=supervisor, is_local=is_loopback(settings.host)))
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -180,7 +187,9 @@ def _tell_where(terminal: Terminal, url: str, settings: Settings, *, as_json: bo
     if as_json:
         terminal.show_line({"url": url, "docs": f"{url}/docs", "pid": os.getpid(), "data_dir": str(settings.data_dir)})
         return
-    terminal.say(
-        f"Tarantella serves {url}, with {words.count(settings.engines, 'engine')} and its data in {settings.data_dir}."
-    )
+    engines = settings.engines_of_a_server
+    who = words.count(engines, "engine") if engines else "no engine of its own"
+    terminal.say(f"Tarantella serves {url}, with {who} and its data in {settings.data_dir}.")
+    if not engines:
+        terminal.say("Workers do the work: `tarantella worker` starts some, here or on other machines.")
     terminal.say(f"The API is described at {url}/docs. Ctrl-C stops it.")

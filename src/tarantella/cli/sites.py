@@ -95,6 +95,14 @@ def set_(
         str | None,
         typer.Option(metavar="N|none", help="Requests a second at most.", rich_help_panel=POLICY),
     ] = None,
+    parts: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|none",
+            help="Split it, so that several workers can be at it: what is found from now on is spread.",
+            rich_help_panel=POLICY,
+        ),
+    ] = None,
     obey_robots: Annotated[
         bool | None,
         typer.Option(
@@ -131,6 +139,7 @@ def set_(
     Of a site's policy and the options of a run, the strictest counts.
     """
     numbers = {"per_host": (per_host, int), "delay": (delay, float), "max_rate": (max_rate, float)}
+    numbers["parts"] = (parts, int)
     change: dict[str, Any] = {
         name: _number(name, text, kind) for name, (text, kind) in numbers.items() if text is not None
     }

@@ -20,6 +20,7 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("per_host", 1, 1_000),
     ("delay", 0.0, 3_600.0),
     ("max_rate", 0.001, 1_000.0),
+    ("parts", 1, 64),
 )
 
 
@@ -36,6 +37,7 @@ class SitePolicy:
     obey_robots: bool = False  # also for runs that don't care
     paused: bool = False  # nothing is asked for; pages wait
     strategy: str | None = None  # pinned for runs that leave it to us; with HTTP, nothing escalates either
+    parts: int | None = None  # lanes that it is split in, each with its share of the limits
 
     def __post_init__(self) -> None:
         for name, low, high in _BOUNDS:

@@ -23,6 +23,10 @@ class Vitals:
     progress: int = 0  # grows with whatever it gets done
     in_flight: int = 0
     patience: float = 0.0  # how long one of its pages may take
+    lanes: int = 0  # that it owns
+    rate: float = 0.0  # pages a second since the beat before
+    memory: int = 0  # bytes
+    progress_at: float | None = None  # when it last got something done, by its own clock
 
 
 NOTHING_TO_DO = Vitals()
@@ -31,19 +35,24 @@ NOTHING_TO_DO = Vitals()
 class Vigil:
     """Watches one worker, by a clock of the watcher's own that only goes forward."""
 
-    def __init__(self, now: float, limit: float) -> None:
+    def __init__(
+        self, now: float, limit: float, *, beat_at: float | None = None, moved_at: float | None = None
+    ) -> None:
         self._limit = limit
         self._beat: int | None = None
+        self._progress: int | None = None
         self._seen = NOTHING_TO_DO
-        self._beat_at = now
-        self._moved_at = now
+        self._beat_at = now if beat_at is None else beat_at
+        self._moved_at = now if moved_at is None else moved_at
 
     def observe(self, now: float, beat: int, vitals: Vitals) -> Condition:
         """How the worker is, after this look at it."""
         if beat != self._beat:
-            self._beat, self._beat_at = beat, now
-        if vitals.progress != self._seen.progress or not vitals.work:
-            self._moved_at = now
+            self._beat_at = self._beat_at if self._beat is None else now
+            self._beat = beat
+        if vitals.progress != self._progress or not vitals.work:
+            self._moved_at = self._moved_at if self._progress is None and vitals.work else now
+            self._progress = vitals.progress
         self._seen = vitals
         return self.judged(now)
 

@@ -84,7 +84,7 @@ def _answered(
         lane.succeeded(elapsed, rendered=page.strategy == "browser")
     if page.strategy == "http":
         lane.plain_ok += 1
-    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.name}),)
+    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.host}),)
     if visit.redirect_to is not None:
         outcome = moved(page, run, visit, visit.redirect_to, tried, tools)
     elif visit.not_a_document is not None:

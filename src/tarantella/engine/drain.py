@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Container, Coroutine
+from collections.abc import Collection, Container, Coroutine, Iterable
 from functools import partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageKind
+from tarantella.domain.parts import host_of
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.ladder import is_to_be_rechecked
@@ -44,6 +45,7 @@ class Drain:
         settler: Settler,
         *,
         slots: int,
+        has: Container[str] | None = None,
     ) -> None:
         self.dials_until = 0.0  # by the monotonic clock: nothing is started after that
         self._database = database
@@ -51,6 +53,7 @@ class Drain:
         self._held = holdings
         self._settler = settler
         self._slots = slots
+        self._has = has  # the strategies that this worker can use; None where nobody else could do what it can't
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
@@ -125,6 +128,10 @@ class Drain:
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
+                if self._has is not None and (lacking := _lacking(found, self._has)) is not None:
+                    # Somebody else has it, or will have it. The whole lane goes to them: a host has one owner.
+                    lane.lacks, lane.releasing = lacking, True
+                    return
                 lane.add(run_id, found, limit)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
@@ -216,10 +223,15 @@ class Drain:
         return lane, None
 
 
+def _lacking(found: Iterable[Page], has: Container[str]) -> str | None:
+    """A strategy that one of these pages needs, and that is not there."""
+    return next((page.strategy for page in found if page.strategy not in has), None)
+
+
 def _take(
     tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float
 ) -> tuple[list[Page], list[Cookie]]:
     """The next pages of a run in a lane, and every cookie that was set by the time they were found."""
     # Pages first: what is read after them can only be newer.
     found = pages.take(tx, lane, run_id, held, limit, now)
-    return found, cookies.of_host(tx, run_id, lane) if found else []
+    return found, cookies.of_host(tx, run_id, host_of(lane)) if found else []

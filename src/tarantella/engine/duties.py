@@ -10,7 +10,7 @@ from pathlib import Path
 from tarantella.domain.errors import Conflict, StoreError
 from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
-from tarantella.store import admission, duties, idempotency, retention, runs, workers
+from tarantella.store import admission, duties, idempotency, retention, runs, wakes, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
@@ -104,3 +104,4 @@ class Duties:
         admission.yield_slots(tx, self._max_running, now)
         admission.admit(tx, self._max_running, now)
         workers.forget_old(tx, now - FORGET_WORKERS_AFTER)
+        wakes.forget_old(tx, now - wakes.KEPT)

@@ -109,9 +109,9 @@ def host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ...
     events: tuple[Event, ...] = ()
     pause = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
     if failure is Failure.RATE_LIMITED and pause is not None and lane.wait(pause):
-        events = (Event(HOST_WAITS, Level.WARN, {"host": lane.name, "seconds": round(pause, 3)}),)
+        events = (Event(HOST_WAITS, Level.WARN, {"host": lane.host, "seconds": round(pause, 3)}),)
     if was is not BreakerState.OPEN and lane.breaker.state is BreakerState.OPEN:
-        meta = {"host": lane.name, "failures": lane.breaker.failures, "failed_probes": lane.breaker.failed_probes}
+        meta = {"host": lane.host, "failures": lane.breaker.failures, "failed_probes": lane.breaker.failed_probes}
         events = (*events, Event(BREAKER_OPENED, Level.WARN, meta))
     return events
 

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from tarantella.domain.outcome import LaneNews
+from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import Page
+from tarantella.domain.parts import lane_for
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.store.runs import Run
@@ -23,6 +24,7 @@ class Holdings:
     lanes: dict[str, OwnedLane] = field(default_factory=dict)
     runs: dict[str, ServedRun] = field(default_factory=dict)
     tasks: dict[asyncio.Task[None], Page] = field(default_factory=dict)
+    parts: dict[str, int] = field(default_factory=dict)  # of hosts that are split
 
     def learn(self, found: Iterable[Run]) -> list[ServedRun]:
         """Take over what the database says of these runs; those that are new here."""
@@ -48,6 +50,23 @@ class Holdings:
         """Whether the run has all the pages that it may have."""
         run = self.runs.get(run_id)
         return run is not None and run.full
+
+    def spread(self, outcomes: list[Outcome]) -> list[Outcome]:
+        """The outcomes, with the pages that they found in the parts of hosts that are split."""
+        return [self._spread(outcome) for outcome in outcomes] if self.parts else outcomes
+
+    def _spread(self, outcome: Outcome) -> Outcome:
+        run = self.runs.get(outcome.page.run_id)
+        if run is None or not any(link.lane in self.parts for link in outcome.links):
+            return outcome
+        limit = run.spec.per_host
+        links = tuple(
+            link._replace(lane=lane_for(link.lane, link.fingerprint, self.parts[link.lane], limit))
+            if link.lane in self.parts
+            else link
+            for link in outcome.links
+        )
+        return outcome._replace(links=links)
 
     def news(self) -> list[LaneNews]:
         return [news for lane in self.lanes.values() if (news := lane.news(BATCH)) is not None]

@@ -14,6 +14,7 @@ from tarantella.domain.failure import Failure, trips_breaker
 from tarantella.domain.learning import climbs, recent
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
+from tarantella.domain.parts import host_of, part_of, share
 from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.throttle import Throttle
 from tarantella.engine.served import ServedRun
@@ -39,6 +40,8 @@ class OwnedLane:
 
     def __init__(self, lane: Lane, clock: Clock) -> None:
         self.name = lane.name
+        self.host = host_of(lane.name)
+        self.part = part_of(lane.name)
         self.clock = clock
         self.breaker: Breaker = CLOSED if lane.breaker == CLOSED else lane.breaker
         self.throttle = self._rendered = Throttle(limit=1)
@@ -50,6 +53,7 @@ class OwnedLane:
         self.rules: object | None = None  # of robots.txt, as last seen
         self.idle_since: float | None = None
         self.releasing = False
+        self.lacks: str | None = None  # a strategy that a page here needs, and its owner has not
         self._queues: dict[str, deque[Page]] = {}
         self._turns: dict[str, float] = {}
         self._exhausted: set[str] = set()
@@ -157,11 +161,15 @@ class OwnedLane:
             self._set_breaker(CLOSED)
         served = [runs[run_id] for run_id in self._queues if run_id in runs]
         if served:
-            least = min(run.spec.per_host for run in served)
-            self.throttle = self.throttle.limited_to(min(least, policy.per_host or least))
+            most = policy.per_host or FOREVER
+            parts = policy.parts or 1
+            limits = [min(run.spec.per_host, int(most)) for run in served]
+            self._parts = parts
+            self.throttle = self.throttle.limited_to(min(share(limit, parts, self.part) for limit in limits))
             self.low_water = max(LOW_WATER, AT_HAND_PER_SLOT * self.throttle.limit)
-            self._floor = max(policy.least_delay, *(run.spec.delay for run in served))
-            before, self.delay = self.delay, max(self._floor, self._crawl_delay)
+            # Several parts that each keep their distance keep it together only if each keeps it several times.
+            self._floor = parts * max(policy.least_delay, *(run.spec.delay for run in served))
+            before, self.delay = self.delay, max(self._floor, parts * self._crawl_delay)
             if self.delay < before:
                 # Whoever allows more now does not want to wait for what was allowed before.
                 self._next_dial = min(self._next_dial, self.clock.monotonic() + self.delay)
@@ -174,11 +182,12 @@ class OwnedLane:
     prefers: str | None = None  # the strategy that pages start with, where that is not the usual one
     _learned: str | None = None
     _floor = 0.0
+    _parts = 1
     _crawl_delay = 0.0
 
     def set_crawl_delay(self, seconds: float) -> None:
         self._crawl_delay = seconds
-        self.delay = max(self._floor, seconds)
+        self.delay = max(self._floor, self._parts * seconds)
         if self.delay:
             # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
             self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)

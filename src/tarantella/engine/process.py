@@ -6,6 +6,7 @@ import gc
 import resource
 import sys
 from contextlib import suppress
+from pathlib import Path
 
 from tarantella.extractors.memory import keep_freed_memory
 from tarantella.log import log
@@ -40,6 +41,16 @@ def slots_for_files(slots: int) -> int:
             action="few_files",
         )
     return min(slots, possible)
+
+
+def memory() -> int:
+    """Bytes of memory that this process has now; where the system does not say, the most that it ever had."""
+    try:
+        pages = int(Path("/proc/self/statm").read_bytes().split()[1])
+    except (OSError, ValueError, IndexError):
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1_024
+    return pages * resource.getpagesize()
 
 
 def tune() -> None:

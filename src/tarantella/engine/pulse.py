@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from tarantella.domain.learning import REFUSALS
 from tarantella.domain.page import PageState
+from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
 from tarantella.engine.counters import Counters
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.process import memory
 from tarantella.engine.settler import Settler
-from tarantella.store import counters, sites
+from tarantella.store import counters, sites, wakes
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
+from tarantella.store.wakes import Wake
 
 HOSTS_AT_ONCE = 500  # a few milliseconds of the write lock
 MOST_HOSTS = 20_000  # that wait to be told; what is more is not worth the memory
+MOST_WAKES = 10_000
 LOOKS_AT_LEAST_EVERY = 30.0
 _DONE = PageState.DONE
 
@@ -32,10 +37,12 @@ class Reading:
     counted: Counter[str]
     tallies: dict[str, Tally]
     remembers: float
+    woken: list[Wake]
 
-    def store(self, tx: Tx, now: float) -> None:
+    def store(self, tx: Tx, worker_id: str, now: float) -> None:
         counters.add(tx, self.counted)
         sites.tally(tx, self.tallies, now, self.remembers)
+        wakes.note(tx, worker_id, self.woken)
 
 
 class Pulse:
@@ -52,11 +59,22 @@ class Pulse:
         self._looked = clock.monotonic()
         self._told: Counter[str] = Counter()
         self._tallies: dict[str, Tally] = {}
+        self._woken: list[Wake] = []
+        self._progress_at: float | None = None
+        self._pages = 0
+        self._pages_since = self._looked
+
+    def woken(self, task_id: str, run_ids: Sequence[str]) -> None:
+        """A message arrived."""
+        now = self._clock.wall()
+        if len(self._woken) < MOST_WAKES:
+            self._woken += [Wake(task_id, run_id, now) for run_id in run_ids]
 
     def settled(self, settled: Settled) -> None:
         """Something was stored."""
         self.counters.count(settled)
-        self._progress += 1
+        self._moves_on(1)
+        self._pages += settled.pages
         for outcome in settled.outcomes:
             attempt = outcome.attempt
             if attempt is None or not attempt.was_sent:
@@ -75,7 +93,7 @@ class Pulse:
 
     def looked(self, took: int, left: int) -> None:
         """A look at what there is to do has ended: so many lanes were taken, and so many left that could have been."""
-        self._progress += took
+        self._moves_on(took)
         self._ready_lanes = left
         self._looked = self._clock.monotonic()
 
@@ -83,11 +101,14 @@ class Pulse:
         """What there is to tell now; whoever reads it stores it, or says that they could not."""
         counted = self.counters.series()
         counted.subtract(self._told)
-        tallies = {name: self._tallies.pop(name) for name in list(islice(self._tallies, HOSTS_AT_ONCE))}
-        for name, tally in tallies.items():
+        tallies: dict[str, Tally] = {}
+        for name in list(islice(self._tallies, HOSTS_AT_ONCE)):
+            tally = tallies.setdefault(host_of(name), Tally())
+            tally.merge(self._tallies.pop(name))
             if (lane := self._held.lanes.get(name)) is not None:
                 tally.slots, tally.slots_limit, tally.delay = lane.throttle.slots, lane.throttle.limit, lane.delay
-        return Reading(self._vitals(), counted, tallies, self._remembers)
+        woken, self._woken = self._woken, []
+        return Reading(self._vitals(), counted, tallies, self._remembers, woken)
 
     def told(self, reading: Reading) -> None:
         """That is stored now."""
@@ -97,6 +118,19 @@ class Pulse:
         """It could not be stored, and is told with the next."""
         for name, tally in reading.tallies.items():
             self._tallies.setdefault(name, Tally()).merge(tally)
+        self._woken[:0] = reading.woken
+
+    def _moves_on(self, steps: int) -> None:
+        if steps:
+            self._progress += steps
+            self._progress_at = self._clock.wall()
+
+    def _rate(self) -> float:
+        """Pages a second since this was last asked."""
+        now = self._clock.monotonic()
+        seconds, self._pages_since = now - self._pages_since, now
+        pages, self._pages = self._pages, 0
+        return pages / seconds if seconds > 0 else 0.0
 
     def _vitals(self) -> Vitals:
         held = self._held
@@ -106,7 +140,16 @@ class Pulse:
             # Who does not look can't know that there is nothing to do.
             work += 1
         patience = max((run.spec.total_timeout for run in held.runs.values()), default=0.0)
-        return Vitals(work, self._progress, len(held.tasks), patience)
+        return Vitals(
+            work,
+            self._progress,
+            len(held.tasks),
+            patience,
+            lanes=len(held.lanes),
+            rate=self._rate(),
+            memory=memory(),
+            progress_at=self._progress_at,
+        )
 
     def _could_start(self, lane: OwnedLane) -> bool:
         """Whether a page waits at a host that does not have to be waited for."""

@@ -56,7 +56,7 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
         lane.rules = rules
         if rules.clamped(run.user_agent):
             log.warning(
-                "A site asks for a longer Crawl-delay than it gets", action="crawl_delay_clamped", host=lane.name
+                "A site asks for a longer Crawl-delay than it gets", action="crawl_delay_clamped", host=lane.host
             )
         lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
     if rules.allowed(url.href, run.user_agent):

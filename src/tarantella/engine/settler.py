@@ -49,6 +49,7 @@ class Settler:
         news: Callable[[], Iterable[LaneNews]],
         settled: Callable[[Sequence[Outcome], Settled], None],
         run_is_full: Callable[[str], bool] = lambda _run_id: False,
+        spread: Callable[[list[Outcome]], list[Outcome]] = list,
     ) -> None:
         self._database = database
         self._worker_id = worker_id
@@ -57,6 +58,7 @@ class Settler:
         self._news = news
         self._settled = settled
         self._run_is_full = run_is_full
+        self._spread = spread
         self._waiting: list[Outcome] = []
         self._settling: list[Outcome] = []
         self._weights: deque[int] = deque()  # in bytes, of what waits and of what is being settled
@@ -120,7 +122,7 @@ class Settler:
             now = self._clock.monotonic()
             gather, since = gather_seconds(len(self._waiting), now - since), now
             while self._waiting:
-                batch = self._settling = self._next_batch()
+                batch = self._settling = self._spread(self._next_batch())
                 while slices.is_large(batch[0]):
                     batch = [await self._settle_first_slice(batch[0])]
                 await self._settle(batch, list(self._news()))

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import orjson
+
 from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
 from tarantella.engine.holdings import Holdings
@@ -30,9 +32,12 @@ class View:
     rulings: dict[str, sites.Ruling]
     ready_lanes: int
     peers: int
-    others_hungry: bool
+    strategies: frozenset[str]  # that somebody who lives can use
+    owned_by_others: int  # lanes, as they last told
+    hungry: list[str]  # others who have nothing to do
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
+    parts: dict[str, int]
 
 
 class Tenure:
@@ -49,6 +54,7 @@ class Tenure:
         remembers: float,
         max_running: int,
         clock: Clock,
+        has: Sequence[str] | None = None,
     ) -> None:
         self._database = database
         self._held = holdings
@@ -58,11 +64,13 @@ class Tenure:
         self._remembers = remembers
         self._max_running = max_running
         self._clock = clock
+        self._has = has
 
     async def look(self) -> View:
         """See what stands where, who else works, and what is wanted of our runs."""
         view = await self._database.read(self._read)
         await self._learn(view.runs)
+        self._held.parts = view.parts
         self._held.forget({run.id for run in view.runs if not run.is_over})
         return view
 
@@ -83,16 +91,20 @@ class Tenure:
         stands = lanes.stands_of(tx, list(self._held.lanes))
         kept = {self._only_run} if self._only_run is not None else set()
         ids = sorted({stand.run_id for stand in stands} | set(self._held.runs) | kept)
-        peers = [worker for worker in workers.alive(tx) if worker.serves == self._only_run or worker.id == self._me]
+        living = workers.alive(tx)
+        peers = [worker for worker in living if worker.serves == self._only_run or worker.id == self._me]
         return View(
             runs=runs.served(tx, ids),
             stands=stands,
             rulings=sites.rulings(tx, self._held.lanes, now - self._remembers),
-            ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now),
+            ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now, has=self._has),
             peers=len(peers),
-            others_hungry=any(worker.hungry and worker.id != self._me for worker in peers),
+            strategies=frozenset(name for worker in living for name in orjson.loads(worker.has)),
+            owned_by_others=sum(worker.lanes for worker in peers if worker.id != self._me),
+            hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
             overdue=closing.overdue(tx, now),
+            parts=sites.in_parts(tx),
         )
 
     async def take(self, view: View) -> tuple[int, int]:
@@ -112,7 +124,7 @@ class Tenure:
             tx: Tx,
         ) -> tuple[list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, int]]:
             workers.check_alive(tx, self._me)
-            taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall())
+            taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall(), has=self._has)
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
             found = runs.lock(tx, {stand.run_id for stand in stands})
             mine = {
@@ -170,9 +182,11 @@ class Tenure:
 
     async def release(self, view: View) -> None:
         """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here."""
-        if view.others_hungry and len(self._held.lanes) > self._fair(view):
-            # Somebody has nothing to do: the lane with the least in flight goes to them.
-            min(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued)).releasing = True
+        if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
+            # Somebody has nothing to do: lanes with the least in flight go to them.
+            spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued))
+            for lane in spared[:excess]:
+                lane.releasing = True
         idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
         holding = {
             run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})
@@ -190,7 +204,9 @@ class Tenure:
             self._held.runs[run_id].slots = 0
 
     def _fair(self, view: View) -> int:
-        return max(1, -(-(view.ready_lanes + len(self._held.lanes)) // max(1, view.peers)))
+        """Lanes that are ready or owned ÷ workers that live."""
+        all_of_them = view.ready_lanes + len(self._held.lanes) + view.owned_by_others
+        return max(1, -(-all_of_them // max(1, view.peers)))
 
     def _shares_differ(self, view: View) -> bool:
         def differs(run: ServedRun, held: Mapping[str, int]) -> bool:
@@ -224,7 +240,8 @@ class Tenure:
         return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
 
     def _give_back(self, tx: Tx, idle: list[str], quiet: list[str]) -> None:
-        lanes.release(tx, self._me, idle)
+        lacked = {name: lane.lacks for name, lane in self._held.lanes.items() if name in idle and lane.lacks}
+        lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         for run_id in quiet:
             slots.give_back(tx, run_id, self._me)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +15,20 @@ class Timing:
     dials_nothing_after: float = 45.0  # without a confirmed beat of its own
     thought_dead_after: float = 60.0  # without a beat that others see
     looks_at_most_apart: float = 10.0  # the database must have answered throughout: a longer gap starts the watch anew
+
+    @classmethod
+    def of_life(cls, seconds: float) -> Timing:
+        """As usual for a worker that is thought dead after so long; what depends on that is shorter or longer in proportion."""
+        usual = cls()
+        share = seconds / usual.thought_dead_after
+        return replace(
+            usual,
+            beat=usual.beat * share,
+            duty=min(usual.duty, usual.duty * share),
+            dials_nothing_after=usual.dials_nothing_after * share,
+            thought_dead_after=seconds,
+            looks_at_most_apart=usual.looks_at_most_apart * share,
+        )
 
     def __post_init__(self) -> None:
         if not self.beat < self.dials_nothing_after < self.thought_dead_after:

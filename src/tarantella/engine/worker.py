@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -13,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from tarantella import __version__
-from tarantella.domain.errors import StoreError, WorkerDead
+from tarantella.domain.errors import SchemaTooNew, StoreError, WorkerDead
 from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine import process
 from tarantella.engine.closer import Closer
 from tarantella.engine.counters import Counters
@@ -31,8 +32,9 @@ from tarantella.engine.tenure import Tenure
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.log import log
-from tarantella.queues.embedded import Hints
-from tarantella.store import lanes, times, workers
+from tarantella.queues import embedded
+from tarantella.queues.contract import Hints
+from tarantella.store import lanes, schema, times, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
@@ -51,14 +53,25 @@ class WorkerSettings:
     artifacts: Path | None = None  # where those of runs are kept
     cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
     remembers: float = REMEMBERED_SECONDS  # for how long, what sites teach
+    node: str | None = None  # Celery's name for the worker that it is a child of
+    in_fleet: bool = False  # others may be able to do what it can't, and it leaves that to them
     timing: Timing = Timing()
 
 
 class Worker:
     """Wires the parts of an engine together and gives them a life."""
 
-    def __init__(self, database: Database, tools: Tools, settings: WorkerSettings) -> None:
+    def __init__(
+        self,
+        database: Database,
+        tools: Tools,
+        settings: WorkerSettings,
+        make_hints: Callable[[str], Hints] | None = None,
+    ) -> None:
         self.id = new_id()
+        self._tools = tools
+        self._has = sorted(tools.strategies)
+        has = self._has if settings.in_fleet else None
         self.run_over = asyncio.Event()  # the one run that it serves has ended or was paused
         self._database = database
         self._settings = settings
@@ -73,14 +86,26 @@ class Worker:
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
         self._settler = Settler(
-            database, self.id, news=self._held.news, settled=self._on_settled, run_is_full=self._held.is_full, **shared
+            database,
+            self.id,
+            news=self._held.news,
+            spread=self._held.spread,
+            settled=self._on_settled,
+            run_is_full=self._held.is_full,
+            **shared,
         )
         self._pulse = Pulse(self._held, self._settler, clock, settings.remembers)
-        self._drain = Drain(database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots))
+        self._drain = Drain(
+            database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots), has=has
+        )
         self._tenure = Tenure(
-            *(database, self._held, self._settler, self.id),
+            database,
+            self._held,
+            self._settler,
+            self.id,
             only_run=settings.only_run,
             remembers=settings.remembers,
+            has=has,
             **shared,
         )
         self._closer = Closer(database, self._held, self.id, **shared)
@@ -88,7 +113,7 @@ class Worker:
         self._duties = Duties(
             database, self.id, cleanup_interval=settings.cleanup_interval, artifacts=settings.artifacts, **shared
         )
-        self._hints = Hints(settings.folder, self.id)
+        self._hints: Hints = make_hints(self.id) if make_hints else embedded.Hints(settings.folder, self.id)
 
     # -- life
 
@@ -101,12 +126,14 @@ class Worker:
             await self._reaper.run_once()
         except BaseException:
             # Whether or not the store knows of us: others see that we are gone.
-            self._hints.close()
+            await self._hints.close()
             self._lifeline.let_go()
             raise
 
     async def _register(self) -> None:
-        info = workers.WorkerInfo(self.id, self._settings.only_run, self._host, os.getpid(), __version__)
+        info = workers.WorkerInfo(
+            self.id, self._settings.only_run, self._host, os.getpid(), __version__, self._settings.node, self._has
+        )
         began, now = self._clock.monotonic(), self._clock.wall()
         self._ahead = now - began
 
@@ -137,10 +164,16 @@ class Worker:
         else:
             await self._finish(settler)
         finally:
-            self._hints.close()
+            await self._hints.close()
             for task in {settler, *chores, *self._background}:
                 task.cancel()
             await asyncio.gather(settler, *chores, *self._background, return_exceptions=True)
+
+    def wake(self, task_id: str, run_ids: Sequence[str]) -> None:
+        """A message says that there may be work. Where somebody else owns the lane that it is in, they are told so."""
+        self._pulse.woken(task_id, run_ids)
+        self._wake.set()
+        self._in_background(self._wake_owners(partial(lanes.owners_for, run_ids=run_ids)))
 
     def stop(self) -> None:
         """Finish what is in flight, settle it, and end."""
@@ -167,7 +200,7 @@ class Worker:
         def retire(tx: Tx) -> None:
             # Without this, who was thought dead would end as if nothing had happened.
             workers.check_alive(tx, self.id)
-            reading.store(tx, self._clock.wall())
+            reading.store(tx, self.id, self._clock.wall())
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
         try:
@@ -190,6 +223,10 @@ class Worker:
             await asyncio.sleep(self._settings.timing.beat)
             try:
                 await self._beat_once()
+            except SchemaTooNew as error:
+                # Whoever brought the database up to date has workers that know it.
+                log.error("The database was upgraded; this worker ends", action="schema_too_new", why=str(error))
+                self.stop()
             except StoreError as error:
                 log.warning("The beat could not be written", action="beat_failed", error=str(error))
 
@@ -207,10 +244,11 @@ class Worker:
         elapsed = began - self._beat_began
 
         def say(tx: Tx) -> tuple[bool, list[lanes.Lane]]:
+            schema.check(tx)
             times.follow_clock(tx, self._host, now, worker_id=self.id, elapsed=elapsed)
             # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
             alive = workers.beat(tx, self.id, hungry, now, reading.vitals)
-            reading.store(tx, now)
+            reading.store(tx, self.id, now)
             return alive, lanes.owned(tx, self.id)
 
         alive, owned = await self._database.write(say, name="beat")
@@ -251,8 +289,15 @@ class Worker:
             # The clock was set: a deadline must not be taken for past, nor a page for one that waits, before the store knows.
             await self._beat_once()
         view = await self._tenure.look()
+        if self._settings.in_fleet and view.strategies != self._tools.strategies.keys():
+            # A page may escalate to what somebody can do, whoever that is.
+            self._tools.strategies = {name: STRATEGIES[name] for name in view.strategies if name in STRATEGIES}
         self._ended({run.id for run in view.runs if run.is_over})
+        # A run that is new in a lane of ours needs slots now, not with the next look.
+        self._tenure.update_stands(view)
         took, left = (0, 0) if self._stop.is_set() else await self._tenure.take(view)
+        if view.hungry and view.ready_lanes > took:
+            self._hints.send(view.hungry)
         self._tenure.update_stands(view)
         for run_id, reason in view.overdue:
             self._ended(await self._closer.close_run(run_id, reason))
@@ -281,6 +326,7 @@ class Worker:
 
     def _on_settled(self, batch: Sequence[Outcome], result: Settled) -> None:
         self._pulse.settled(result)
+        self._hints.tell({outcome.page.run_id for outcome in batch})
         now, owned = self._clock.wall(), self._held.lanes
         for outcome in batch:
             lane = owned.get(outcome.page.lane)
@@ -297,7 +343,7 @@ class Worker:
         self._ended(result.ended)
         elsewhere = result.woken_lanes - set(self._held.lanes)
         if elsewhere:
-            self._in_background(self._wake_owners(sorted(elsewhere)))
+            self._in_background(self._wake_owners(partial(lanes.owners, names=sorted(elsewhere))))
         if elsewhere or result.admitted:
             self._wake.set()
         self._in_background(self._duties.after_commit())
@@ -316,9 +362,9 @@ class Worker:
         if self._settings.only_run in run_ids:
             self.run_over.set()
 
-    async def _wake_owners(self, names: list[str]) -> None:
+    async def _wake_owners(self, find: Callable[[Tx], set[str]]) -> None:
         with suppress(StoreError):
-            self._hints.send(await self._database.read(partial(lanes.owners, names=names)))
+            self._hints.send(await self._database.read(find) - {self.id})
 
     def _in_background(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work)

@@ -48,7 +48,10 @@ class Hints:
             with suppress(OSError):
                 self._socket.sendto(b"!", str(self._folder / f"{worker_id}.sock"))
 
-    def close(self) -> None:
+    def tell(self, run_ids: Iterable[str]) -> None:
+        """Whoever watches a run here looks at it a few times a second, which costs next to nothing on one machine."""
+
+    async def close(self) -> None:
         if self._socket is not None:
             asyncio.get_running_loop().remove_reader(self._socket)
             self._socket.close()
@@ -64,15 +67,17 @@ class Bell:
         self._socket: socket.socket | None = None
         self._pending: asyncio.TimerHandle | None = None
 
+    def call(self, run_id: str, priority: int) -> None:
+        self.ring()
+
     def ring(self) -> None:
-        """There may be work, or somebody wants something of a run: look now."""
         if self._pending is None:
             self._pending = asyncio.get_running_loop().call_later(BELL_WAITS, self._ring)
 
-    def close(self) -> None:
+    async def close(self) -> None:
         if self._pending is not None:
             self._pending.cancel()
-            self._pending = None
+            self._ring()
         if self._socket is not None:
             self._socket.close()
             self._socket = None

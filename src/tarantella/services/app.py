@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker
+from tarantella.queues.contract import Bell, News
 from tarantella.settings import Settings
 from tarantella.store.database import Database
 
@@ -21,6 +22,8 @@ class App:
     make_tools: Callable[[], Tools]
     make_worker: Callable[[Tools, str | None], Worker]
     hostname: str
+    make_bell: Callable[[], Bell]
+    make_news: Callable[[], News | None]
     now: Callable[[], float] = time.time
     strategies: Callable[[], Collection[str]] = lambda: ("http",)  # those that this machine has
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from tarantella.domain.errors import NotFound, Overloaded, StoreError
 from tarantella.domain.run import RunStatus
+from tarantella.queues.contract import News
 from tarantella.services.app import App
 from tarantella.services.progress import Progress, Speedometers
 from tarantella.store import events, progress
@@ -23,6 +24,7 @@ MOST_WATCHERS = 1_000
 KEPT_EVENTS = 5_000
 AT_ONCE = 1_000
 LOOKS_EVERY = 0.2  # seconds, at a run that is running
+LOOKS_WHEN_TOLD_EVERY = 1.0  # where news comes by itself, and this only finds what was lost on the way
 LOOKS_AT_THE_IDLE_EVERY = 0.5
 STOPPED = "server stopped"
 
@@ -46,6 +48,7 @@ class Broadcast:
         self.ended: str | None = None  # how the run ended, or why nobody looks any more
         self.watchers = 0
         self._written = written
+        self.has_changed = asyncio.Event()  # somebody told so
         self._kept: deque[Message] = deque(maxlen=KEPT_EVENTS)
         self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
@@ -67,6 +70,12 @@ class Broadcast:
                 await asyncio.shield(self._news)
             return True
         return False
+
+    async def changed(self, within: float) -> None:
+        """Wait until somebody tells that the run has changed, but no longer than this."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within):
+                await self.has_changed.wait()
 
     def tell(self, found: list[dict[str, Any]], seen: Progress) -> None:
         for event in found:
@@ -105,6 +114,22 @@ class Broadcasts:
         self._running: dict[str, tuple[Broadcast, asyncio.Task[None]]] = {}
         self._watchers = 0
         self._closed = False
+        self._news: News | None = None
+
+    async def hush(self) -> None:
+        """Listen to nobody any more."""
+        if self._news is not None:
+            await self._news.close()
+
+    def _listen(self) -> None:
+        """Look at a run as soon as somebody tells that it has changed; nobody listens before somebody watches."""
+        if self._news is None and (news := self._app.make_news()) is not None:
+            self._news = news
+            news.listen(self._told_of)
+
+    def _told_of(self, run_id: str) -> None:
+        if (known := self._running.get(run_id)) is not None:
+            known[0].has_changed.set()
 
     @property
     def watchers(self) -> int:
@@ -148,6 +173,7 @@ class Broadcasts:
             broadcast.end(STOPPED)
 
     def _join(self, look: Look) -> Broadcast:
+        self._listen()
         run = look.run
         known = self._running.get(run.id)
         if known is None or (known[0].ended is not None and not run.is_over):
@@ -171,7 +197,8 @@ class Broadcasts:
 
     async def _read(self, broadcast: Broadcast) -> None:
         while broadcast.ended is None:
-            pause = LOOKS_EVERY
+            broadcast.has_changed.clear()
+            pause = LOOKS_WHEN_TOLD_EVERY if self._news is not None and self._news.is_heard else LOOKS_EVERY
             try:
                 look, found = await self._app.database.read(
                     partial(_news, run_id=broadcast.run_id, after=broadcast.last)
@@ -182,12 +209,12 @@ class Broadcasts:
                 if look.run.is_over:
                     broadcast.end(look.run.status.value)
                 elif look.run.status is not RunStatus.RUNNING:
-                    pause = LOOKS_AT_THE_IDLE_EVERY
+                    pause = max(pause, LOOKS_AT_THE_IDLE_EVERY)
             except NotFound:
                 broadcast.end("deleted")
             except StoreError:
                 pause = LOOKS_AT_THE_IDLE_EVERY  # the store may be busy; watchers can wait
-            await asyncio.sleep(pause)
+            await broadcast.changed(within=pause)
 
 
 def _news(tx: Tx, run_id: str, after: int) -> tuple[Look, list[dict[str, Any]]]:

@@ -11,18 +11,25 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryFile
+from typing import Any
+
+import orjson
 
 from tarantella.domain.errors import TarantellaError
-from tarantella.domain.run import RunStatus
+from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.url import redact
+from tarantella.queues import broker
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.runs import Run
 from tarantella.settings import Settings
 from tarantella.store import schema
 from tarantella.store.dialect import dialect_of
+from tarantella.store.standing import standings
 from tarantella.store.workers import INTERRUPTED
 
 OLDEST_PYTHON = (3, 11)
@@ -60,6 +67,9 @@ LIBRARIES = {
     "wreq": ("HTTP", True),
 }
 POSTGRES = {"psycopg": ("PostgreSQL", True)}
+FLEET = {"celery": ("workers on other machines", True), "redis": ("the broker", True)}
+BROKER_PATIENCE = 2.0
+MOST_EXPLAINED = 20
 
 
 class Health(StrEnum):
@@ -80,8 +90,9 @@ class Check:
 
 async def examine(settings: Settings, open_app: Callable[[Settings], App], suffix: str = "") -> list[Check]:
     """Look at everything, from the ground up. Commands in remedies end with the suffix."""
-    needed = {**LIBRARIES, **(POSTGRES if settings.database_url else {})}
+    needed = {**LIBRARIES, **(POSTGRES if settings.database_url else {}), **(FLEET if settings.broker_url else {})}
     checks = [*_python(), *_libraries(needed), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
+    checks += _broker(settings)
     stored = list(_database(settings))
     checks += stored
     if all(check.health is Health.OK for check in stored) and any(check.name == "schema" for check in stored):
@@ -216,6 +227,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
         queued = await runs.listed(app, status=RunStatus.QUEUED, limit=MOST_RUNS)
         running = await runs.listed(app, status=RunStatus.RUNNING, limit=MOST_RUNS)
         newest = await runs.listed(app, limit=1)
+        kept_by = await _why_they_wait(app, [*running, *queued], alive)
     finally:
         app.close()
     keepers = {worker["id"] for worker in alive}
@@ -225,37 +237,89 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     waiting = [run for run in live if run.keeper is None]
     served = any(worker["serves"] is None for worker in alive)
     return [
-        _workers(dead, [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD], len(alive)),
-        _queue(waiting, served, suffix),
+        _workers(dead, alive),
+        _queue(waiting, served, settings, suffix),
+        _kept(kept_by),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
         _order_of_time(newest[0].created_at if newest else 0.0),
     ]
 
 
-def _workers(dead: list[str], silent: list[dict[str, object]], alive: int) -> Check:
+def _broker(settings: Settings) -> Iterator[Check]:
+    """Whether messages get through, which nothing depends on but how soon work begins."""
+    if settings.broker_url is None:
+        return
+    told = redact(settings.broker_url)
+    try:
+        version, messages = broker.ask(settings.broker_url, BROKER_PATIENCE)
+    except ImportError:
+        return  # which library is missing was said before
+    except broker.Away as error:
+        yield Check(
+            "broker",
+            Health.WARN,
+            f"{told} does not answer: {error}. Runs are found all the same, within a second or so",
+            "Start Redis, or see whether TARANTELLA_BROKER_URL is right.",
+        )
+    else:
+        yield Check("broker", Health.OK, f"Redis {version} at {told}; {messages} messages wait")
+
+
+async def _why_they_wait(app: App, live: list[Run], alive: list[dict[str, Any]]) -> dict[str, str]:
+    """Runs that nobody works on although nobody keeps them from it, each with the reason."""
+    some = [run.id for run in live if run.wanted is Wanted.RUN][:MOST_EXPLAINED]
+    has = sorted({name for worker in alive for name in orjson.loads(worker["has"])})
+    found = await app.database.read(partial(standings, run_ids=some, has=has, now=app.now()))
+    reasons = {run_id: standing.why_it_waits(app.now()) for run_id, standing in found.items()}
+    return {run_id: reason for run_id, reason in reasons.items() if reason is not None}
+
+
+def _workers(dead: list[str], alive: list[dict[str, Any]]) -> Check:
+    silent = [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD]
     if silent:
-        pids = ", ".join(str(worker["pid"]) for worker in silent)
+        who = ", ".join(f"{worker['pid']} on {worker['host']}" for worker in silent)
         return Check(
             "workers",
             Health.WARN,
-            f"no sign of life from process {pids}",
+            f"no sign of life from process {who}",
             "If it is stopped or frozen, end it.",
         )
+    told = f"{len(alive)} alive"
+    if machines := {worker["host"] for worker in alive if worker["node"]}:
+        told += f" on {len(machines)} machine{'s' if len(machines) > 1 else ''}"
+    versions = sorted({worker["version"] for worker in alive})
+    if len(versions) > 1:
+        told = f"{told}, of versions {' and '.join(versions)}"
+        return Check("workers", Health.WARN, told, "Upgrade the older ones; until then both work.")
     if dead:
-        return Check("workers", Health.OK, f"{alive} alive; {len(dead)} had died, and what they held is free again")
-    return Check("workers", Health.OK, f"{alive} alive")
+        told = f"{told}; {len(dead)} had died, and what they held is free again"
+    return Check("workers", Health.OK, told)
 
 
-def _queue(waiting: list[Run], served: bool, suffix: str) -> Check:
-    """Runs that no command keeps are for the engines of a server."""
+def _kept(reasons: dict[str, str]) -> Check:
+    """Runs that can't get on although somebody is there to work on them."""
+    if not reasons:
+        return Check("waiting runs", Health.OK, "none that is kept by its hosts")
+    run_id, reason = next(iter(reasons.items()))
+    more = f"; and {len(reasons) - 1} more" if len(reasons) > 1 else ""
+    return Check(
+        "waiting runs",
+        Health.WARN,
+        f"{run_id[-12:]}: {reason}{more}",
+        "`tarantella sites list` shows hosts, `sites reset-breaker` and `sites set` change them.",
+    )
+
+
+def _queue(waiting: list[Run], served: bool, settings: Settings, suffix: str) -> Check:
+    """Runs that no command keeps are for the engines of a server, or for workers."""
     if not waiting:
         return Check("queue", Health.OK, "nothing waits")
     queued = sum(run.status is RunStatus.QUEUED for run in waiting)
     told = f"{queued} queued, {len(waiting) - queued} running"
     if served:
         return Check("queue", Health.OK, told)
-    remedy = f"Start one: tarantella serve{suffix}"
+    remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{suffix}"
     return Check("queue", Health.FAIL, f"{told}, and no worker lives that would work on them", remedy)
 
 

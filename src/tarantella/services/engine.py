@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Coroutine
 from contextlib import suppress
+from typing import Any
 
+from tarantella.engine.worker import Worker
 from tarantella.services.app import App
 
 
@@ -14,18 +17,26 @@ async def help_with(app: App, run_id: str | None) -> None:
     end is ours.
     """
     tools = app.make_tools()
-    worker = app.make_worker(tools, run_id)
-    await worker.start()
-    work = asyncio.create_task(worker.run())
-    orphaned = asyncio.create_task(_end_of_input())
+    try:
+        await work_until(app.make_worker(tools, run_id), _end_of_input())
+    finally:
+        await tools.close()
+
+
+async def work_until(worker: Worker, end: Coroutine[Any, Any, object]) -> None:
+    """Work until this has come to its end, or the one run that the worker serves is over; then drain."""
+    ending = asyncio.create_task(end)
     over = asyncio.create_task(worker.run_over.wait())
-    await asyncio.wait({work, orphaned, over}, return_when=asyncio.FIRST_COMPLETED)
-    worker.stop()
-    with suppress(asyncio.CancelledError):
-        await work
-    orphaned.cancel()
-    over.cancel()
-    await tools.close()
+    try:
+        await worker.start()
+        work = asyncio.create_task(worker.run())
+        await asyncio.wait({work, ending, over}, return_when=asyncio.FIRST_COMPLETED)
+        worker.stop()
+        with suppress(asyncio.CancelledError):
+            await work
+    finally:
+        ending.cancel()
+        over.cancel()
 
 
 async def _end_of_input() -> None:

@@ -16,6 +16,7 @@ from tarantella.domain.progress import Pace, Speedometer, phase
 from tarantella.engine.settler import SILENT
 from tarantella.engine.worker import Worker
 from tarantella.services.app import App
+from tarantella.settings import shared_environment
 from tarantella.store import lanes, runs
 from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
@@ -23,7 +24,6 @@ from tarantella.store.tx import Tx
 WATCH_SECONDS = 0.2
 LONGEST_LOOK = 2.0
 CHILD_GRACE = 15.0
-DATABASE_VARIABLE = "TARANTELLA_DATABASE_URL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,8 +156,6 @@ class _Lookout:
 
 async def _spawn_engine(app: App, run_id: str) -> asyncio.subprocess.Process:
     """Another process for the same run. It ends by itself when the run ends, or when this pipe is closed."""
-    # Not as an argument: everybody on the machine can read those, and there may be a password in it.
-    environment = {**os.environ, DATABASE_VARIABLE: app.settings.database_url or ""}
     return await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
@@ -166,7 +164,7 @@ async def _spawn_engine(app: App, run_id: str) -> asyncio.subprocess.Process:
         run_id,
         "--data-dir",
         str(app.settings.data_dir),
-        env=environment,
+        env={**os.environ, **shared_environment(app.settings)},
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.DEVNULL,
     )

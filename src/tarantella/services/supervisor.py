@@ -6,7 +6,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,8 +15,8 @@ from tarantella.domain.errors import StoreError
 from tarantella.domain.vitals import Condition
 from tarantella.log import log
 from tarantella.services.app import App
-from tarantella.services.foreground import DATABASE_VARIABLE
 from tarantella.services.vigils import Vigils, Watched
+from tarantella.settings import shared_environment
 from tarantella.store.tx import Tx
 
 LOOK_SECONDS = 1.0
@@ -88,7 +88,8 @@ class Supervisor:
         keepers = [asyncio.create_task(self._keep(engine)) for engine in self.engines]
         watch = asyncio.create_task(self._watch())
         try:
-            await asyncio.gather(*keepers)
+            # Also where there is nobody to be kept: workers elsewhere are watched all the same.
+            await asyncio.gather(self.stopping.wait(), *keepers)
         finally:
             for task in (watch, *keepers):
                 task.cancel()
@@ -175,21 +176,10 @@ class Supervisor:
         return await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", "tarantella", "engine", "--data-dir", str(self._app.settings.data_dir), *["-v"] * self._verbose),
-            env=self._environment(),
+            env={**os.environ, **shared_environment(self._app.settings)},
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.DEVNULL,
         )
-
-    def _environment(self) -> Mapping[str, str]:
-        # Not as arguments: everybody on the machine can read those, and there may be a password among them.
-        settings = self._app.settings
-        return {
-            **os.environ,
-            DATABASE_VARIABLE: settings.database_url or "",
-            "TARANTELLA_MAX_CONCURRENT_TASKS": str(settings.max_concurrent_tasks),
-            "TARANTELLA_DRAIN_SECONDS": str(settings.drain_seconds),
-            "TARANTELLA_CLEANUP_INTERVAL": str(settings.cleanup_interval),
-        }
 
     # -- whether they get on
 
@@ -215,13 +205,10 @@ class Supervisor:
                 self._kill(engine, "it never began to work")
 
     async def _judge(self, engine: Engine, worker: Watched) -> None:
-        if worker.condition in (Condition.IDLE, Condition.WORKING):
+        if worker.trouble is None:
             engine.reported = False
             return
-        if worker.stuck_for > worker.silent_for:
-            why = f"it has had work and made no progress for {worker.stuck_for:.0f} s"
-        else:
-            why = f"it has given no sign of life for {worker.silent_for:.0f} s"
+        why = worker.trouble
         if not engine.reported:
             engine.reported = True
             log.warning("An engine makes no progress", action="engine_suspect", engine=engine.number, why=why)

@@ -9,7 +9,9 @@ from functools import partial
 from typing import Any
 
 from tarantella.domain.errors import StoreError
+from tarantella.domain.url import redact
 from tarantella.domain.vitals import Condition
+from tarantella.queues.broker import Away, ask
 from tarantella.services.app import App
 from tarantella.services.vigils import Vigils, Watched
 from tarantella.store import counters
@@ -18,6 +20,7 @@ from tarantella.store.system import Census
 from tarantella.store.tx import Tx
 
 STORE_PATIENCE = 2.0
+BROKER_PATIENCE = 1.0
 MOST_WAITING = 100
 GETS_ON = (Condition.IDLE, Condition.WORKING)
 
@@ -32,12 +35,22 @@ class Readiness:
 
 
 @dataclass(frozen=True, slots=True)
+class Broker:
+    """How word of new runs gets to workers of other machines."""
+
+    url: str  # as people may see it
+    messages: int | None  # that wait; None when it does not answer
+    trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """The whole at one moment."""
 
     census: Census
     waiting: list[dict[str, Any]]
     workers: Sequence[Watched]
+    broker: Broker | None = None
 
 
 async def readiness(vigils: Vigils) -> Readiness:
@@ -66,8 +79,19 @@ async def system(app: App, vigils: Vigils) -> System:
     def look(tx: Tx) -> tuple[Census, list[dict[str, Any]]]:
         return store.census(tx, app.now()), store.waiting_runs(tx, MOST_WAITING)
 
-    seen, waiting = await app.database.read(look)
-    return System(seen, waiting, workers)
+    (seen, waiting), asked = await asyncio.gather(app.database.read(look), broker(app))
+    return System(seen, waiting, workers, asked)
+
+
+async def broker(app: App) -> Broker | None:
+    """How the broker is, if there is one."""
+    if (url := app.settings.broker_url) is None:
+        return None
+    try:
+        _, messages = await asyncio.to_thread(ask, url, BROKER_PATIENCE)
+    except Away as error:
+        return Broker(redact(url), None, redact(str(error)))
+    return Broker(redact(url), messages)
 
 
 async def totals(app: App) -> tuple[Census, dict[str, int]]:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from tarantella.domain.errors import StoreError
 from tarantella.domain.vitals import Condition, Vigil, Vitals
 from tarantella.engine.lifeline import is_cut
@@ -29,13 +31,28 @@ class Watched:
     condition: Condition
     silent_for: float
     stuck_for: float
+    node: str | None = None
+    has: tuple[str, ...] = ()
+
+    @property
+    def trouble(self) -> str | None:
+        """What makes it suspect, in words."""
+        if self.condition in (Condition.IDLE, Condition.WORKING):
+            return None
+        if self.stuck_for > self.silent_for:
+            return f"it has had work and made no progress for {self.stuck_for:.0f} s"
+        return f"it has given no sign of life for {self.silent_for:.0f} s"
 
 
 class Vigils:
-    """One look after another; who stands still between them is noticed."""
+    """One look after another; who stands still between them is noticed.
 
-    def __init__(self, app: App, clock: Callable[[], float] = time.monotonic) -> None:
+    Who looks only once has to believe what workers say of the time, by clocks of their own.
+    """
+
+    def __init__(self, app: App, clock: Callable[[], float] = time.monotonic, *, as_told: bool = False) -> None:
         self._app = app
+        self._as_told = as_told
         self._clock = clock
         self._vigils: dict[str, Vigil] = {}
         self.workers: Sequence[Watched] = ()
@@ -54,7 +71,8 @@ class Vigils:
         self.trouble = None
         now = self.looked_at = self._clock()
         self._vigils = {
-            row.id: self._vigils.get(row.id) or Vigil(now, self._app.settings.stall_seconds) for row in found
+            row.id: self._vigils.get(row.id) or Vigil(now, self._app.settings.stall_seconds, **self._since(row, now))
+            for row in found
         }
         self.workers = [self._watched(row, now) for row in found]
         return self.workers
@@ -67,13 +85,23 @@ class Vigils:
         """Those that work for all runs."""
         return [worker for worker in self.workers if worker.serves is None]
 
+    def _since(self, row: Row, now: float) -> dict[str, float]:
+        """Since when it has not been heard of, and not got on, as far as that can be believed."""
+        if not self._as_told:
+            return {}
+        ahead = now - self._app.now()
+        progress_at = row.started_at if row.progress_at is None else row.progress_at
+        return {"beat_at": min(now, row.beat_at + ahead), "moved_at": min(now, progress_at + ahead)}
+
     def _is_gone(self, row: Row) -> bool:
         """Whether its process has ended, and only nobody has noted it yet."""
         return row.host == self._app.hostname and is_cut(self._app.settings.workers_dir, row.id) is True
 
     def _watched(self, row: Row, now: float) -> Watched:
         vigil = self._vigils[row.id]
-        vitals = Vitals(row.work, row.progress, row.in_flight, row.patience)
+        vitals = Vitals(
+            row.work, row.progress, row.in_flight, row.patience, row.lanes, row.rate, row.memory, row.progress_at
+        )
         condition = vigil.observe(now, row.beat, vitals)
         return Watched(
             row.id,
@@ -87,4 +115,6 @@ class Vigils:
             condition,
             vigil.silent_for(now),
             vigil.stuck_for(now),
+            row.node,
+            tuple(orjson.loads(row.has)),
         )

@@ -17,7 +17,7 @@ WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
 _COULD_WORK = (
     "SELECT 1 FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = runs.id AND ready_at <= :now "
     "AND not_before <= :now AND (breaker_state <> 'open' OR breaker_open_until <= :now) "
-    "AND stands.lane NOT IN (SELECT host FROM sites WHERE paused = 1)"
+    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
 )
 
 

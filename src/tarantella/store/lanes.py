@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,21 +34,24 @@ class Stand:
 _READY_OF_ALL = (
     "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
     "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
-    "AND runs.status = 'running' AND runs.wanted = 'run' AND stands.lane NOT IN (SELECT host FROM sites WHERE paused = 1)"
+    "AND runs.status = 'running' AND runs.wanted = 'run' "
+    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
 )
 
 
-def ready_count(tx: Tx, *, only_run: str | None, now: float) -> int:
-    """How many lanes could be taken."""
-    ready, values = _ready(only_run, now)
+def ready_count(tx: Tx, *, only_run: str | None, now: float, has: Sequence[str] | None = None) -> int:
+    """How many lanes could be taken, by somebody who has these strategies where that matters."""
+    ready, values = _ready(tx, only_run, now, has)
     return int(tx.value(f"SELECT count(DISTINCT stands.lane) {ready}", **values))
 
 
-def acquire(tx: Tx, worker_id: str, limit: int, *, only_run: str | None, now: float) -> list[Lane]:
+def acquire(
+    tx: Tx, worker_id: str, limit: int, *, only_run: str | None, now: float, has: Sequence[str] | None = None
+) -> list[Lane]:
     """Become the owner of some lanes that have work due, those that wait longest first."""
     if limit <= 0:
         return []
-    ready, values = _ready(only_run, now)
+    ready, values = _ready(tx, only_run, now, has)
     due = tx.all(
         f"SELECT stands.lane, min(stands.ready_at) AS since {ready} GROUP BY stands.lane ORDER BY since, stands.lane LIMIT :limit",
         limit=limit,
@@ -73,24 +76,36 @@ def acquire(tx: Tx, worker_id: str, limit: int, *, only_run: str | None, now: fl
     return [lane for lane in owned(tx, worker_id) if lane.name in set(free)]
 
 
-def _ready(only_run: str | None, now: float) -> tuple[str, dict[str, Any]]:
+def _ready(tx: Tx, only_run: str | None, now: float, has: Sequence[str] | None = None) -> tuple[str, dict[str, Any]]:
     """Which lanes could be taken, and the values for it."""
-    if only_run is None:
-        return _READY_OF_ALL, {"now": now}
-    return f"{_READY_OF_ALL} AND runs.id = :only", {"now": now, "only": only_run}
+    ready = _READY_OF_ALL
+    values: dict[str, Any] = {"now": now}
+    if only_run is not None:
+        ready, values = f"{ready} AND runs.id = :only", {**values, "only": only_run}
+    if has is not None:
+        able = f"lanes.needs IN (SELECT value FROM {tx.dialect.values('has')} AS h)"
+        ready, values = f"{ready} AND (lanes.needs IS NULL OR {able})", {**values, "has": pack(list(has))}
+    return ready, values
 
 
 def owned(tx: Tx, worker_id: str) -> list[Lane]:
     return [_lane(row) for row in tx.all("SELECT * FROM lanes WHERE owner = :owner ORDER BY name", owner=worker_id)]
 
 
-def release(tx: Tx, worker_id: str, names: Sequence[str]) -> None:
-    """Give lanes back. Nothing of them may be in flight any more."""
+def release(tx: Tx, worker_id: str, names: Sequence[str], lacked: Mapping[str, str] = {}) -> None:
+    """Give lanes back. Nothing of them may be in flight any more.
+
+    Of some it is said which strategy was lacking, for those who have it. What nothing waits for any more is not needed.
+    """
     tx.execute(
-        f"UPDATE lanes SET owner = NULL WHERE owner = :owner AND name IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
+        "UPDATE lanes SET owner = NULL, needs = CASE WHEN needs IS NOT NULL AND EXISTS (SELECT 1 FROM pages "
+        "WHERE pages.state = 'pending' AND pages.lane = lanes.name AND pages.strategy = lanes.needs) THEN needs END "
+        f"WHERE owner = :owner AND name IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
         owner=worker_id,
         names=pack(sorted(names)),
     )
+    for name, strategy in sorted(lacked.items()):
+        tx.execute("UPDATE lanes SET needs = :needs WHERE name = :name", name=name, needs=strategy)
 
 
 def owners(tx: Tx, names: Sequence[str]) -> set[str]:
@@ -99,6 +114,16 @@ def owners(tx: Tx, names: Sequence[str]) -> set[str]:
         "SELECT DISTINCT owner FROM lanes WHERE owner IS NOT NULL AND name IN "
         f"(SELECT value FROM {tx.dialect.values('names')} AS r)",
         names=pack(sorted(names)),
+    )
+    return {row.owner for row in rows}
+
+
+def owners_for(tx: Tx, run_ids: Sequence[str]) -> set[str]:
+    """The workers that own lanes in which these runs stand, for hints."""
+    rows = tx.all(
+        "SELECT DISTINCT lanes.owner FROM stands JOIN lanes ON lanes.name = stands.lane WHERE lanes.owner IS NOT NULL "
+        f"AND stands.run_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        ids=pack(sorted(run_ids)),
     )
     return {row.owner for row in rows}
 

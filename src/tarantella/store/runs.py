@@ -417,7 +417,7 @@ def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool
         # From the first slice on it is as good as gone, also if the command dies before the last.
         tx.execute("UPDATE runs SET reason = :why, keeper = NULL WHERE id = :id", why=DELETING, id=run_id)
         return False
-    for table in ("run_events", "stands", "cookies", "run_workers"):
+    for table in ("run_events", "stands", "cookies", "run_workers", "wakes"):
         tx.execute(f"DELETE FROM {table} WHERE run_id = :run", run=run_id)
     tx.execute("DELETE FROM runs WHERE id = :run", run=run_id)
     return True

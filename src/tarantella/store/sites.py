@@ -62,7 +62,7 @@ def rulings(tx: Tx, names: Collection[str], learned_since: float) -> dict[str, R
     """What people have said of these hosts, and what these have taught since then; most of them are not mentioned."""
     rows = tx.all(
         f"SELECT lanes.name, lanes.breaker_resets, {_POLICY}, "
-        "CASE WHEN sites.learned_at > :since THEN sites.learned END AS learned FROM lanes LEFT JOIN sites ON sites.host = lanes.name "
+        "CASE WHEN sites.learned_at > :since THEN sites.learned END AS learned FROM lanes LEFT JOIN sites ON sites.host = coalesce(lanes.host, lanes.name) "
         f"WHERE lanes.name IN (SELECT value FROM {tx.dialect.values('names')} AS r) "
         "AND (lanes.breaker_resets > 0 OR sites.policy_at IS NOT NULL OR (sites.learned <> :usual AND sites.learned_at > :since))",
         names=pack(sorted(names)),
@@ -83,10 +83,10 @@ def get_policy(tx: Tx, host: str) -> SitePolicy:
 
 def set_policy(tx: Tx, host: str, policy: SitePolicy, now: float) -> None:
     tx.execute(
-        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, strategy, policy_at) "
-        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :strategy, :now) ON CONFLICT (host) DO UPDATE SET "
+        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, strategy, parts, policy_at) "
+        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :strategy, :parts, :now) ON CONFLICT (host) DO UPDATE SET "
         "per_host = excluded.per_host, delay = excluded.delay, max_rate = excluded.max_rate, obey_robots = excluded.obey_robots, "
-        "paused = excluded.paused, strategy = excluded.strategy, policy_at = excluded.policy_at",
+        "paused = excluded.paused, strategy = excluded.strategy, parts = excluded.parts, policy_at = excluded.policy_at",
         host=host,
         per_host=policy.per_host,
         delay=policy.delay,
@@ -94,6 +94,7 @@ def set_policy(tx: Tx, host: str, policy: SitePolicy, now: float) -> None:
         obey_robots=int(policy.obey_robots),
         paused=int(policy.paused),
         strategy=policy.strategy,
+        parts=policy.parts,
         now=now,
     )
 
@@ -102,9 +103,14 @@ def reset_breaker(tx: Tx, host: str) -> None:
     """Close a host's breaker; whoever owns its lane sees the number and does the same."""
     tx.execute(
         "UPDATE lanes SET breaker_state = 'closed', breaker_failures = 0, breaker_open_until = 0, "
-        "breaker_failed_probes = 0, breaker_resets = breaker_resets + 1 WHERE name = :host",
+        "breaker_failed_probes = 0, breaker_resets = breaker_resets + 1 WHERE name = :host OR host = :host",
         host=host,
     )
+
+
+def in_parts(tx: Tx) -> dict[str, int]:
+    """The hosts that are split, and in how many parts; hardly ever any."""
+    return {row.host: row.parts for row in tx.all("SELECT host, parts FROM sites WHERE parts > 1")}
 
 
 def tally(tx: Tx, tallies: Mapping[str, Tally], now: float, remembers: float = REMEMBERED_SECONDS) -> None:
@@ -203,7 +209,7 @@ def listed(tx: Tx, *, after: str = "", limit: int = 50, breaker_open: bool = Fal
     # With nothing to filter by, only as many as are shown are looked at.
     some = "" if which else " ORDER BY 1 LIMIT :limit"
     rows = tx.all(
-        f"SELECT {_SHOWN} FROM (SELECT host FROM (SELECT name AS host FROM lanes WHERE name > :after{some}) AS a "
+        f"SELECT {_SHOWN} FROM (SELECT host FROM (SELECT name AS host FROM lanes WHERE name > :after AND host IS NULL{some}) AS a "
         f"UNION SELECT host FROM (SELECT host FROM sites WHERE host > :after{some}) AS b) AS h {_JOINED} "
         f"WHERE true{which} ORDER BY h.host LIMIT :limit",
         after=max(after, BEHIND_DUTIES),
@@ -212,7 +218,7 @@ def listed(tx: Tx, *, after: str = "", limit: int = 50, breaker_open: bool = Fal
     return [_site(row) for row in rows]
 
 
-_POLICY = "sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.strategy"
+_POLICY = "sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.strategy, sites.parts"
 _SHOWN = (
     f"h.host, sites.host AS site, lanes.name AS lane, {_POLICY}, sites.evidence, sites.learned, "
     "sites.policy_at, sites.requests, sites.failures, sites.codes, sites.recent_requests, sites.recent_failures, sites.usual_ms, "
@@ -253,4 +259,5 @@ def _site(row: Row) -> Site:
 
 
 def _policy(row: Row) -> SitePolicy:
-    return SitePolicy(row.per_host, row.delay, row.max_rate, bool(row.obey_robots), bool(row.paused), row.strategy)
+    robots, paused = bool(row.obey_robots), bool(row.paused)
+    return SitePolicy(row.per_host, row.delay, row.max_rate, robots, paused, row.strategy, row.parts)

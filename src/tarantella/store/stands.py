@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from tarantella.domain.parts import MARK, host_of
 from tarantella.store.tx import Tx, pack
 
 Stands = list[tuple[str, str]]
@@ -18,6 +19,10 @@ def open_lanes(tx: Tx, names: Collection[str]) -> None:
             "WHERE NOT EXISTS (SELECT 1 FROM lanes WHERE name = r.value) ORDER BY value ON CONFLICT (name) DO NOTHING",
             rows=pack(sorted(names)),
         )
+        for name in sorted(name for name in names if MARK in name):
+            tx.execute(
+                "UPDATE lanes SET host = :host WHERE name = :name AND host IS NULL", name=name, host=host_of(name)
+            )
 
 
 def refresh_stands(tx: Tx, stands: Stands) -> None:

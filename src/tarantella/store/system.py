@@ -46,7 +46,7 @@ def _lanes(tx: Tx, now: float) -> Lanes:
         "SELECT count(*) AS known, count(owner) AS owned, "
         "coalesce(sum(CASE WHEN not_before > :now THEN 1 ELSE 0 END), 0) AS waiting, "
         "coalesce(sum(CASE WHEN breaker_state <> 'closed' THEN 1 ELSE 0 END), 0) AS broken "
-        "FROM lanes WHERE name <> :duties",
+        "FROM lanes WHERE name <> :duties AND host IS NULL",
         now=now,
         duties=DUTIES,
     )

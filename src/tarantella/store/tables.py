@@ -56,6 +56,12 @@ workers = Table(
     _count("progress"),  # grows with whatever it gets done
     _count("in_flight"),
     Column("patience", Double, nullable=False, server_default=text("0")),  # how long one of its pages may take
+    Column("node", _word(255)),  # Celery's name for the worker that it is a child of
+    Column("has", Text, nullable=False, server_default=text("'[]'")),  # the strategies that it can use
+    _count("lanes"),
+    _count("memory"),  # bytes
+    Column("rate", Double, nullable=False, server_default=text("0")),  # pages a second, at the last beat
+    Column("progress_at", Double),
     _index_where("dead_at IS NULL", "workers_alive", "id"),
 )
 
@@ -265,6 +271,8 @@ lanes = Table(
     Column("breaker_failed_probes", Integer, nullable=False, server_default=text("0")),
     Column("unclean_deaths", Integer, nullable=False, server_default=text("0")),  # of owners, in a row
     Column("breaker_resets", Integer, nullable=False, server_default=text("0")),  # by people; its owner follows
+    Column("needs", _word(16)),  # a strategy that somebody who had the lane lacked
+    Column("host", _word(255)),  # of which it is a part; without one, it is the host itself
     Index("lanes_by_owner", "owner"),
 )
 
@@ -301,6 +309,19 @@ run_workers = Table(
     Column("slots", Integer, nullable=False),
 )
 
+wakes = Table(
+    "wakes",
+    metadata,
+    # A message of Celery's, and what it woke. One that was delivered twice may have woken two workers.
+    Column("task_id", _word(64), primary_key=True),
+    Column("worker_id", _Id, primary_key=True),
+    Column("run_id", _Id, primary_key=True),
+    Column("woken_at", Double, nullable=False),
+    Index("wakes_of_run", "run_id", "woken_at"),
+    Index("wakes_by_age", "woken_at"),
+    sqlite_with_rowid=False,
+)
+
 sites = Table(
     "sites",
     metadata,
@@ -329,7 +350,9 @@ sites = Table(
     Column("evidence", Text, nullable=False, server_default=text("'{}'")),  # of strategies
     Column("learned", _word(16)),  # the cheapest strategy that works, by the evidence
     Column("learned_at", Double),
+    Column("parts", Integer),
     _index_where("paused = 1", "sites_paused", "host"),
+    _index_where("parts > 1", "sites_in_parts", "host"),
 )
 
 tokens = Table(

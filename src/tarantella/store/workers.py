@@ -11,7 +11,7 @@ from tarantella.domain.vitals import NOTHING_TO_DO, Vitals
 from tarantella.store import admission, runs
 from tarantella.store.connection import Row
 from tarantella.store.runs import INTERRUPTED as INTERRUPTED
-from tarantella.store.tx import Tx
+from tarantella.store.tx import Tx, pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +23,21 @@ class WorkerInfo:
     host: str
     pid: int
     version: str
+    node: str | None = None  # Celery's name for the worker that it is a child of
+    has: Sequence[str] = ()  # the strategies that it can use
 
 
 def register(tx: Tx, worker: WorkerInfo, now: float) -> None:
     tx.execute(
-        "INSERT INTO workers (id, serves, host, pid, version, started_at, beat, beat_at, hungry) "
-        "VALUES (:id, :serves, :host, :pid, :version, :now, 0, :now, 1)",
+        "INSERT INTO workers (id, serves, host, pid, version, node, has, started_at, beat, beat_at, hungry) "
+        "VALUES (:id, :serves, :host, :pid, :version, :node, :has, :now, 0, :now, 1)",
         id=worker.id,
         serves=worker.serves,
         host=worker.host,
         pid=worker.pid,
         version=worker.version,
+        node=worker.node,
+        has=pack(sorted(worker.has)),
         now=now,
     )
 
@@ -43,13 +47,18 @@ def beat(tx: Tx, worker_id: str, hungry: bool, now: float, vitals: Vitals = NOTH
     return (
         tx.execute(
             "UPDATE workers SET beat = beat + 1, beat_at = :now, hungry = :hungry, work = :work, progress = :progress, "
-            "in_flight = :in_flight, patience = :patience WHERE id = :id AND dead_at IS NULL",
+            "in_flight = :in_flight, patience = :patience, lanes = :lanes, memory = :memory, rate = :rate, "
+            "progress_at = :progress_at WHERE id = :id AND dead_at IS NULL",
             id=worker_id,
             hungry=int(hungry),
             work=vitals.work,
             progress=vitals.progress,
             in_flight=vitals.in_flight,
             patience=vitals.patience,
+            lanes=vitals.lanes,
+            memory=vitals.memory,
+            rate=vitals.rate,
+            progress_at=vitals.progress_at,
             now=now,
         )
         == 1
@@ -65,8 +74,8 @@ def check_alive(tx: Tx, worker_id: str) -> None:
 
 def alive(tx: Tx) -> Sequence[Row]:
     return tx.all(
-        "SELECT id, serves, host, pid, version, started_at, beat, beat_at, hungry, work, progress, in_flight, patience "
-        "FROM workers WHERE dead_at IS NULL"
+        "SELECT id, serves, host, pid, version, node, has, started_at, beat, beat_at, hungry, work, progress, in_flight, patience, "
+        "lanes, memory, rate, progress_at FROM workers WHERE dead_at IS NULL"
     )
 
 

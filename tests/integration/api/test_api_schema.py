@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from tarantella.api.app import make_api
-from tarantella.bootstrap import make_tools, open_app
+from tarantella.bootstrap import make_bell, make_tools, open_app
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
 from tarantella.services.app import App
@@ -57,7 +58,9 @@ def known(listening: Live) -> dict[str, str]:
 def description() -> dict[str, Any]:
     """What the API says of itself, for which it needs no database."""
     nothing: Any = None
-    return make_api(App(load(data_dir=Path("nowhere")), nothing, make_tools, nothing, "here")).openapi()
+    settings = load(data_dir=Path("nowhere"))
+    bell = partial(make_bell, settings)
+    return make_api(App(settings, nothing, make_tools, nothing, "here", bell, lambda: None)).openapi()
 
 
 schema = schemathesis.openapi.from_dict(description())

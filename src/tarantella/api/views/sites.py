@@ -23,6 +23,15 @@ Delay = Annotated[
 MaxRate = Annotated[
     Number | None, Field(ge=0.001, le=1_000, description="Requests a second at most; null leaves it to the runs.")
 ]
+Parts = Annotated[
+    Whole | None,
+    Field(
+        ge=1,
+        le=64,
+        description="Parts that a busy host is split in, so that several workers can be at it, each with its share of the "
+        "limits; null is one.",
+    ),
+]
 ObeyRobots = Annotated[Flag, Field(description="Whether robots.txt is obeyed here even by runs that don't otherwise.")]
 Strategy = Annotated[
     Literal["auto", "http", "browser"] | None,
@@ -43,6 +52,7 @@ class PolicyView(Told):
     obey_robots: ObeyRobots
     paused: Paused
     strategy: str | None = Field(description="`http` or `browser` where it is pinned; null goes by what it has taught.")
+    parts: Parts
     updated_at: datetime | None = Field(description="When somebody last changed it; null when nobody has.")
 
 
@@ -59,11 +69,14 @@ class PolicyChange(Said):
     obey_robots: ObeyRobots = False
     paused: Paused = False
     strategy: Strategy = None
+    parts: Parts = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("it should name at least one of per_host, delay, max_rate, obey_robots, paused, strategy")
+            raise ValueError(
+                "it should name at least one of per_host, delay, max_rate, obey_robots, paused, strategy, parts"
+            )
         return self
 
 
@@ -158,6 +171,7 @@ class SiteView(Told):
                 obey_robots=policy.obey_robots,
                 paused=policy.paused,
                 strategy=policy.strategy,
+                parts=policy.parts,
                 updated_at=moment(site.policy_at),
             ),
             breaker=BreakerView(

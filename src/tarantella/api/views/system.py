@@ -9,43 +9,11 @@ from pydantic import Field
 
 from tarantella import __version__
 from tarantella.api.views.common import Told, moment
+from tarantella.api.views.workers import WorkerView
 from tarantella.domain.url import redact
 from tarantella.services.supervisor import Engine, Supervisor
 from tarantella.services.system import System
-from tarantella.services.vigils import Watched
 from tarantella.settings import Settings
-
-
-class WorkerView(Told):
-    """A process that works on runs: an engine of this or another server, or a command."""
-
-    id: str
-    serves: str | None = Field(description="The one run that it works for; null when it works for all.")
-    host: str = Field(description="The machine that it runs on.")
-    pid: int
-    version: str
-    started_at: datetime
-    beat_at: datetime = Field(description="When it last gave a sign of life, by its own clock.")
-    condition: str = Field(description="`idle`, `working`, `suspect` (it may stand still) or `stalled`.")
-    in_flight: int = Field(description="Requests that it waits for.")
-    work: int = Field(description="What it could be doing now; 0 when there is nothing to do.")
-    progress: int = Field(description="Grows with whatever it gets done.")
-
-    @classmethod
-    def of(cls, worker: Watched) -> Self:
-        return cls(
-            id=worker.id,
-            serves=worker.serves,
-            host=worker.host,
-            pid=worker.pid,
-            version=worker.version,
-            started_at=moment(worker.started_at),
-            beat_at=moment(worker.beat_at),
-            condition=worker.condition.value,
-            in_flight=worker.vitals.in_flight,
-            work=worker.vitals.work,
-            progress=worker.vitals.progress,
-        )
 
 
 class EngineView(Told):
@@ -108,6 +76,15 @@ class WaitingView(Told):
     pending_pages: int
 
 
+class BrokerView(Told):
+    """How word of new runs gets to workers of other machines."""
+
+    url: str
+    answers: bool = Field(description="Whether it answers. While it does not, workers look for work by themselves.")
+    waiting_messages: int | None = Field(description="Messages that nobody has taken yet.")
+    trouble: str | None = Field(description="Why it does not answer.")
+
+
 class SystemView(Told):
     """Everything at a glance."""
 
@@ -119,6 +96,7 @@ class SystemView(Told):
     runs: dict[str, int] = Field(description="How many runs there are, by status.")
     queue: QueueView
     lanes: LanesView
+    broker: BrokerView | None = Field(description="The broker, where there is one.")
     engines: list[EngineView] = Field(description="The children of this server.")
     workers: list[WorkerView] = Field(description="Everybody who works on this database.")
     waiting: list[WaitingView] = Field(description="The first 100 runs that wait, those that are next first.")
@@ -151,8 +129,16 @@ class SystemView(Told):
             lanes=LanesView(
                 known=lanes.known, owned=lanes.owned, waiting=lanes.waiting, broken=lanes.broken, paused=lanes.paused
             ),
+            broker=None
+            if found.broker is None
+            else BrokerView(
+                url=found.broker.url,
+                answers=found.broker.trouble is None,
+                waiting_messages=found.broker.messages,
+                trouble=found.broker.trouble,
+            ),
             engines=[EngineView.of(engine) for engine in supervisor.engines] if supervisor is not None else [],
-            workers=[WorkerView.of(worker) for worker in found.workers],
+            workers=[WorkerView.of(worker, now) for worker in found.workers],
             waiting=[
                 WaitingView(
                     run_id=run["id"],

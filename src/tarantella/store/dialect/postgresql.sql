@@ -83,6 +83,8 @@ CREATE TABLE lanes (
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
 	breaker_resets INTEGER DEFAULT 0 NOT NULL,
+	needs VARCHAR(16) COLLATE "C",
+	host VARCHAR(255) COLLATE "C",
 	PRIMARY KEY (name)
 );
 
@@ -272,8 +274,11 @@ CREATE TABLE sites (
 	evidence TEXT DEFAULT '{}' NOT NULL,
 	learned VARCHAR(16) COLLATE "C",
 	learned_at DOUBLE PRECISION,
+	parts INTEGER,
 	PRIMARY KEY (host)
 );
+
+CREATE INDEX sites_in_parts ON sites (host) WHERE parts > 1;
 
 CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
@@ -298,6 +303,18 @@ CREATE TABLE tokens (
 	PRIMARY KEY (id)
 );
 
+CREATE TABLE wakes (
+	task_id VARCHAR(64) COLLATE "C" NOT NULL,
+	worker_id VARCHAR(36) COLLATE "C" NOT NULL,
+	run_id VARCHAR(36) COLLATE "C" NOT NULL,
+	woken_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (task_id, worker_id, run_id)
+);
+
+CREATE INDEX wakes_by_age ON wakes (woken_at);
+
+CREATE INDEX wakes_of_run ON wakes (run_id, woken_at);
+
 CREATE TABLE workers (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	serves VARCHAR(36) COLLATE "C",
@@ -313,6 +330,12 @@ CREATE TABLE workers (
 	progress BIGINT DEFAULT 0 NOT NULL,
 	in_flight BIGINT DEFAULT 0 NOT NULL,
 	patience DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	node VARCHAR(255) COLLATE "C",
+	has TEXT DEFAULT '[]' NOT NULL,
+	lanes BIGINT DEFAULT 0 NOT NULL,
+	memory BIGINT DEFAULT 0 NOT NULL,
+	rate DOUBLE PRECISION DEFAULT 0 NOT NULL,
+	progress_at DOUBLE PRECISION,
 	PRIMARY KEY (id)
 );
 

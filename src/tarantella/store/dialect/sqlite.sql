@@ -85,6 +85,8 @@ CREATE TABLE lanes (
 	breaker_failed_probes INTEGER DEFAULT 0 NOT NULL,
 	unclean_deaths INTEGER DEFAULT 0 NOT NULL,
 	breaker_resets INTEGER DEFAULT 0 NOT NULL,
+	needs VARCHAR(16),
+	host VARCHAR(255),
 	PRIMARY KEY (name)
 );
 
@@ -274,8 +276,11 @@ CREATE TABLE sites (
 	evidence TEXT DEFAULT '{}' NOT NULL,
 	learned VARCHAR(16),
 	learned_at DOUBLE,
+	parts INTEGER,
 	PRIMARY KEY (host)
 );
+
+CREATE INDEX sites_in_parts ON sites (host) WHERE parts > 1;
 
 CREATE INDEX sites_paused ON sites (host) WHERE paused = 1;
 
@@ -300,6 +305,19 @@ CREATE TABLE tokens (
 	PRIMARY KEY (id)
 );
 
+CREATE TABLE wakes (
+	task_id VARCHAR(64) NOT NULL,
+	worker_id VARCHAR(36) NOT NULL,
+	run_id VARCHAR(36) NOT NULL,
+	woken_at DOUBLE NOT NULL,
+	PRIMARY KEY (task_id, worker_id, run_id)
+)
+ WITHOUT ROWID;
+
+CREATE INDEX wakes_by_age ON wakes (woken_at);
+
+CREATE INDEX wakes_of_run ON wakes (run_id, woken_at);
+
 CREATE TABLE workers (
 	id VARCHAR(36) NOT NULL,
 	serves VARCHAR(36),
@@ -315,6 +333,12 @@ CREATE TABLE workers (
 	progress BIGINT DEFAULT 0 NOT NULL,
 	in_flight BIGINT DEFAULT 0 NOT NULL,
 	patience DOUBLE DEFAULT 0 NOT NULL,
+	node VARCHAR(255),
+	has TEXT DEFAULT '[]' NOT NULL,
+	lanes BIGINT DEFAULT 0 NOT NULL,
+	memory BIGINT DEFAULT 0 NOT NULL,
+	rate DOUBLE DEFAULT 0 NOT NULL,
+	progress_at DOUBLE,
 	PRIMARY KEY (id)
 );
 

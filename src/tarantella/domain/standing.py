@@ -1,0 +1,37 @@
+"""Why a run does not get on: what keeps each of the hosts at which it has pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+# What keeps a host, and how that is told of one and of several.
+_TOLD = {
+    "paused": ("is paused by its policy", "are paused by their policies"),
+    "broken": ("has failed too often and its breaker is open", "have failed too often and their breakers are open"),
+    "asked": ("asked to be left alone", "asked to be left alone"),
+    "needs": ("needs {needs}, which no worker has", "need {needs}, which no worker has"),
+    "later": ("has only pages that wait for their next try", "have only pages that wait for their next try"),
+}
+_NEEDED = {"browser": "a browser"}
+
+
+@dataclass(slots=True)
+class Standing:
+    """A run's hosts, by what keeps them; `owned` is worked on, and `free` could be."""
+
+    hosts: dict[str, int] = field(default_factory=dict)
+    needs: str | None = None
+    until: float | None = None  # when the first of those that wait for a time is due
+
+    def why_it_waits(self, now: float) -> str | None:
+        """What keeps all of its hosts; None when one of them is worked on, or could be."""
+        if not self.hosts or self.hosts.get("owned") or self.hosts.get("free"):
+            return None
+        needs = _NEEDED.get(self.needs or "", self.needs)
+        told = [
+            f"{count} {_TOLD[kind][count > 1].format(needs=needs)}"
+            for kind, count in self.hosts.items()
+            if kind in _TOLD
+        ]
+        due = f"; the next is due in {max(0.0, self.until - now):.0f} s" if self.until is not None else ""
+        return f"of its hosts, {', '.join(told)}{due}"
