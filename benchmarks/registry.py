@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from benchmarks import api, crawl, engines, first_request, lists, memory, resume
+from benchmarks import api, browser, crawl, engines, first_request, lists, memory, resume
 from benchmarks.contract import Benchmark
 
 BENCHMARKS: tuple[Benchmark, ...] = (
@@ -13,4 +13,5 @@ BENCHMARKS: tuple[Benchmark, ...] = (
     first_request.BENCHMARK,
     lists.BENCHMARK,
     api.BENCHMARK,
+    browser.BENCHMARK,
 )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 
-from tarantella.demo import EXPECTED
+from tarantella.demo import EXPECTED, EXPECTED_WITH_BROWSER
 from tests.acceptance.command import Shell
+from tests.browsers import program_or_skip
 
 
 def test_the_demo_comes_out_as_expected_in_less_than_a_minute(shell: Shell) -> None:
@@ -26,3 +27,16 @@ def test_a_quiet_demo_says_nothing_and_its_run_can_be_looked_at(shell: Shell) ->
     assert (done.code, done.out, done.err) == (0, "", "")
     [run] = shell.run("runs", "list", "--json", "--data-dir", "elsewhere").json
     assert run["records"] == EXPECTED.done
+
+
+def test_with_a_browser_the_demo_gets_what_is_refused_to_others(shell: Shell) -> None:
+    done = shell.run("demo", "--json", TARANTELLA_BROWSER=program_or_skip())
+    assert done.code == 0, done.err
+    assert done.json["counts"]["done"] == EXPECTED_WITH_BROWSER.done
+    events = shell.run("runs", "events", "latest", "--json").json
+    climbed = [event["meta"] for event in events if event["message"] == "Strategy escalated"]
+    assert {"from": "http", "to": "browser", "reason": "blocked"} in climbed
+
+
+def test_without_a_browser_the_demo_says_what_is_missing(shell: Shell) -> None:
+    assert "fails here: The browser is switched off" in shell.run("demo").err

@@ -56,7 +56,7 @@ async def data(call: Call) -> Reply:
 
 @route("/scripted/endless-list")
 async def endless_list(_call: Call) -> Reply:
-    """Ten more items whenever somebody has scrolled to the end; `#more` does the same for a click."""
+    """Ten more items whenever somebody has scrolled to the end, or with `?by=click` for a click on `#more`."""
     code = """
     let next = 0, busy = false;
     async function more() {
@@ -68,7 +68,8 @@ async def endless_list(_call: Call) -> Reply:
       busy = false;
       if (next >= 50) document.querySelector("#more").remove();
     }
-    addEventListener("scroll", () => { if (innerHeight + scrollY >= document.documentElement.scrollHeight - 5) more(); });
+    const clicks = location.search == "?by=click";
+    addEventListener("scroll", () => { if (!clicks) if (innerHeight + scrollY >= document.documentElement.scrollHeight - 5) more(); });
     more();"""
     return _scripted("A list", code, '<ul></ul><button id="more" onclick="more()">More</button>')
 

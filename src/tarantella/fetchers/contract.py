@@ -83,6 +83,7 @@ class Request(NamedTuple):
     follows: Callable[[Url], bool] | None = None
     headers: Mapping[str, str] | None = None  # of this request alone
     cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
+    strategy: str = "http"  # which of them is to fetch it
 
 
 class Response(NamedTuple):

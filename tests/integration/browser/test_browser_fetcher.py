@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from typing import Any
 
 import pytest
 
@@ -50,9 +51,9 @@ def test_a_list_without_an_end_is_scrolled_as_far_as_was_asked_for(lab: Lab) -> 
 
 
 def test_a_button_for_more_is_clicked_while_it_is_there(lab: Lab) -> None:
-    assert items(lab.html("/scripted/endless-list", browser={"load_more": "#more"})) == 50
+    assert items(lab.html("/scripted/endless-list?by=click", browser={"load_more": "#more"})) == 50
     few = {"load_more": "#more", "load_more_times": 2}
-    assert items(lab.html("/scripted/endless-list", browser=few)) == 30
+    assert items(lab.html("/scripted/endless-list?by=click", browser=few)) == 30
 
 
 def test_actions_fill_in_a_login_and_what_is_behind_it_is_read(lab: Lab) -> None:
@@ -169,9 +170,12 @@ def test_cookies_and_storage_are_a_jobs_own_and_kept_between_its_pages(lab: Lab)
 
 
 def test_headers_for_the_site_go_there_and_nowhere_else(lab: Lab) -> None:
-    options = {"headers": {"X-Key": "s3cret"}, "trusted_servers": frozenset({f"127.0.0.1:{lab.site.port}"})}
+    options: dict[str, Any] = {
+        "headers": {"X-Key": "s3cret"},
+        "trusted_servers": frozenset({f"127.0.0.1:{lab.site.port}"}),
+    }
     assert '"x-key": "s3cret"' in lab.html("/echo", **options)
-    elsewhere = {"headers": {"X-Key": "s3cret"}, "trusted_servers": frozenset({"127.0.0.1:1"})}
+    elsewhere: dict[str, Any] = {"headers": {"X-Key": "s3cret"}, "trusted_servers": frozenset({"127.0.0.1:1"})}
     assert "s3cret" not in lab.html("/echo", **elsewhere)
 
 

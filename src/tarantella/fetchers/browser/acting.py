@@ -6,13 +6,9 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 from time import monotonic
-from typing import TYPE_CHECKING
 
 from tarantella.domain.browsing import Action, Browsing
-from tarantella.fetchers.browser.traffic import Traffic
-
-if TYPE_CHECKING:
-    from playwright.async_api import Page
+from tarantella.fetchers.browser.tab import Tab
 
 MORE_SECONDS = 60.0  # for all the scrolling and clicking that looks for more; then the page is read as it is
 QUIET_SECONDS = 10.0
@@ -23,16 +19,16 @@ _SIZE = "() => [document.documentElement.scrollHeight, document.getElementsByTag
 class Actor:
     """Acts on one page. Everything that it does is bounded by Playwright's own time for an operation."""
 
-    def __init__(self, page: Page, traffic: Traffic, browsing: Browsing, secrets: Mapping[str, str]) -> None:
-        self._page = page
-        self._traffic = traffic
+    def __init__(self, tab: Tab, browsing: Browsing, secrets: Mapping[str, str]) -> None:
+        self._page = tab.page
+        self._tab = tab
         self._browsing = browsing
         self._secrets = secrets
 
     async def rest(self) -> None:
         """Until the network has been quiet for a moment, or for as long as that is worth waiting for."""
         with suppress(TimeoutError):
-            await asyncio.wait_for(self._traffic.quiet(self._browsing.quiet_ms / 1000), QUIET_SECONDS)
+            await asyncio.wait_for(self._tab.quiet(self._browsing.quiet_ms / 1000), QUIET_SECONDS)
 
     async def act(self, action: Action) -> None:
         if action.optional and not await self._is_there(action):

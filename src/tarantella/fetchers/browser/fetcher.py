@@ -6,7 +6,6 @@ import asyncio
 import os
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tarantella.domain.failure import Failure
 from tarantella.fetchers.browser.chromium import Chromium
@@ -14,13 +13,11 @@ from tarantella.fetchers.browser.contexts import SECONDS, Context, Contexts
 from tarantella.fetchers.browser.failures import crashed, translated
 from tarantella.fetchers.browser.means import BrowserMeans
 from tarantella.fetchers.browser.sessions import Sessions
+from tarantella.fetchers.browser.tab import Tab
 from tarantella.fetchers.browser.visit import PageVisit
 from tarantella.fetchers.contract import FetchError, Request, Response
 from tarantella.fetchers.guard import Guard
 from tarantella.log import log
-
-if TYPE_CHECKING:
-    from playwright.async_api import Page
 
 LOOKS_AT_MEMORY_EVERY = 20  # pages
 
@@ -81,13 +78,14 @@ class BrowserFetcher:
         except TimeoutError:
             self._replace(running)
             raise crashed("hung") from None
-        page: Page | None = None
-        broken = True
+        tab: Tab | None = None
+        broken, clean = True, False
         try:
             async with asyncio.timeout(SECONDS):
-                page = await context.browser.new_page()
-            response = await PageVisit(page, context, request, self._means.navigation_seconds).run()
-            broken = False
+                tab = await context.tab()
+            visit = PageVisit(tab, context, request, self._means.navigation_seconds)
+            response = await visit.run()
+            broken, clean = False, visit.clean
             return response
         except TimeoutError:
             self._replace(running)
@@ -96,17 +94,17 @@ class BrowserFetcher:
             broken = error.failure is Failure.BROWSER or error.detail == "script"
             raise
         finally:
-            await self._leave(running, context, page, broken=broken)
+            await self._leave(running, context, tab, broken=broken, clean=clean)
 
-    async def _leave(self, running: _Running, context: Context, page: Page | None, *, broken: bool) -> None:
-        """Close the page, and the context if it is not fit for another; a browser that can't even do that is replaced."""
+    async def _leave(self, running: _Running, context: Context, tab: Tab | None, *, broken: bool, clean: bool) -> None:
+        """Keep the window for the next page if it is fit for one; a browser that can't even close one is replaced."""
         from playwright.async_api import Error
 
         try:
-            if page is not None:
+            if tab is not None:
                 with suppress(Error):
                     async with asyncio.timeout(SECONDS):
-                        await page.close()
+                        await context.leave(tab, clean=clean)
             await running.contexts.give_back(context, broken=broken)
             await self._look_at_memory(running)
         except TimeoutError:

@@ -16,12 +16,11 @@ from tarantella.fetchers.browser.acting import Actor
 from tarantella.fetchers.browser.contexts import SECONDS, Context
 from tarantella.fetchers.browser.failures import DOWNLOAD, crashed, took_too_long, translated
 from tarantella.fetchers.browser.gateway import MARK
-from tarantella.fetchers.browser.traffic import Traffic
+from tarantella.fetchers.browser.tab import Tab
 from tarantella.fetchers.contract import Artifact, FetchError, Request, Response
 from tarantella.fetchers.redirects import too_many_redirects
 
 if TYPE_CHECKING:
-    from playwright.async_api import Page
     from playwright.async_api import Response as Answer
 
 T = TypeVar("T")
@@ -47,17 +46,18 @@ class _Over(Exception):
 class PageVisit:
     """A visit to one page."""
 
-    def __init__(self, page: Page, context: Context, request: Request, navigation_seconds: float) -> None:
-        self._page = page
+    def __init__(self, tab: Tab, context: Context, request: Request, navigation_seconds: float) -> None:
+        self._tab = tab
+        self._page = tab.page
         self._context = context
         self._request = request
         self._seconds = navigation_seconds
         self._browsing = request.options.browsing or Browsing()
-        self._traffic = Traffic(page, request, self._leads_away)
-        self._actor = Actor(page, self._traffic, self._browsing, request.options.secrets)
+        self._actor = Actor(tab, self._browsing, request.options.secrets)
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._moved_to: Url | None = None
         self._failure: FetchError | None = None
+        self.clean = not self._browsing.actions  # whether another page may come after this one
         self._download = False
         self._bodiless = False
 
@@ -69,19 +69,15 @@ class PageVisit:
             await self._settle()
             return await self._read()
         except _Over:
+            self.clean = False
             return await self._ended_otherwise()
         finally:
-            self._traffic.close()
+            self._tab.end()
 
     # -- the steps
 
     async def _prepare(self) -> None:
-        page = self._page
-        page.on("crash", lambda _: self._fail(crashed()))
-        page.on("close", lambda _: self._fail(crashed("closed")))
-        page.on("popup", lambda popup: _forget(popup.close()))
-        page.on("download", lambda _: self._downloads())
-        await self._traffic.watch(self._browsing.block)
+        await self._tab.begin(self._request, self._browsing, self)
         await self._bring_cookies()
 
     async def _navigate(self) -> None:
@@ -92,7 +88,7 @@ class PageVisit:
             await self._within(self._seconds + 1, going, "navigation")
         except FetchError as error:
             if error.detail == DOWNLOAD:
-                self._downloads()
+                self.downloads()
                 raise _Over from None
             self._explain(error)
         finally:
@@ -104,7 +100,7 @@ class PageVisit:
         if browsing.actions:
             await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
             # Where a user's own actions lead is where the user wants to go.
-            self._traffic.roams = True
+            self._tab.roams = True
             for action in browsing.actions:
                 await self._within(ACTION_SECONDS, self._actor.act(action), "action")
         if browsing.wait_for is not None:
@@ -116,7 +112,7 @@ class PageVisit:
             await self._within(ACTION_SECONDS, self._actor.look_for_more(), "action")
 
     async def _read(self) -> Response:
-        answer = self._traffic.document
+        answer = self._tab.document
         if answer is None:
             raise FetchError(Failure.NETWORK, "closed", f"{self._request.url.host} gave no page.")
         self._look_for_refusal(answer)
@@ -129,7 +125,7 @@ class PageVisit:
             # A browser shows data in a page of its own making; what is wanted is the data.
             body, content_type = await self._within(SECONDS, answer.body(), "body"), answer.headers["content-type"]
             self._check_size(len(body))
-        exchanges = await self._within(SECONDS, self._traffic.exchanges(), "exchanges")
+        exchanges = await self._within(SECONDS, self._tab.exchanges(), "exchanges")
         cookies = await self._within(SECONDS, self._cookies_set(), "cookies")
         artifacts = await self._kept(body)
         # Where the page's own scripts have led it without a request counts too, but not what only scrolls.
@@ -139,7 +135,7 @@ class PageVisit:
             answer.status,
             {**_without_bytes(answer.headers), "content-type": content_type},
             body,
-            self._request.hops + self._traffic.hops,
+            self._request.hops + self._tab.hops,
             cookies=cookies,
             protocol=PROTOCOL,
             exchanges=exchanges,
@@ -200,11 +196,17 @@ class PageVisit:
 
     # -- other ends
 
-    def _leads_away(self, target: Url) -> None:
+    def leads_away(self, target: Url) -> None:
         self._moved_to = target
         self._end()
 
-    def _downloads(self) -> None:
+    def crashes(self) -> None:
+        self._fail(crashed())
+
+    def closes(self) -> None:
+        self._fail(crashed("closed"))
+
+    def downloads(self) -> None:
         self._download = True
         self._end()
 
@@ -217,9 +219,9 @@ class PageVisit:
             self._over.set_result(None)
 
     async def _ended_otherwise(self) -> Response:
-        request, answer = self._request, self._traffic.document
+        request, answer = self._request, self._tab.document
         if self._moved_to is not None:
-            hops = request.hops + self._traffic.hops
+            hops = request.hops + self._tab.hops
             if hops > request.options.max_redirects:
                 raise too_many_redirects(request.options.max_redirects)
             cookies: tuple[Cookie, ...] = ()
@@ -238,7 +240,7 @@ class PageVisit:
         url = self._request.url
         if (known := self._context.gateway.failure_at(url)) is not None:
             raise known
-        answer = self._traffic.document
+        answer = self._tab.document
         # Instead of an answer without a body a browser shows a page of its own, which is not the site's.
         self._bodiless = answer is not None and answer.status in (204, 205, *range(400, 600))
         if not self._bodiless:
@@ -284,12 +286,6 @@ class PageVisit:
                 task.cancelled() or task.exception()
             else:
                 task.cancel()
-
-
-def _forget(work: Coroutine[Any, Any, object]) -> None:
-    """Let something happen whose outcome nobody waits for."""
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
 def _without_bytes(headers: dict[str, str]) -> dict[str, str]:
