@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tarantella.demo import EXPECTED
+from tarantella.demo import EXPECTED, EXPECTED_WITH_BROWSER
 from tests.acceptance.command import Shell
 from tests.browsers import program_or_skip
 
@@ -36,6 +36,7 @@ def test_with_a_browser_the_demo_shows_a_replay(shell: Shell) -> None:
 
 def test_without_a_browser_the_demo_says_what_is_missing(shell: Shell) -> None:
     done = shell.run("demo")
+    assert "fails here: The browser is switched off" in done.err
     assert "not shown, because the first run needs a browser." in done.err
 
 
@@ -44,3 +45,12 @@ def test_a_quiet_demo_says_nothing_and_its_run_can_be_looked_at(shell: Shell) ->
     assert (done.code, done.out, done.err) == (0, "", "")
     [run] = shell.run("runs", "list", "--json", "--data-dir", "elsewhere").json
     assert run["records"] == EXPECTED.done
+
+
+def test_with_a_browser_the_demo_gets_what_is_refused_to_others(shell: Shell) -> None:
+    done = shell.run("demo", "--json", TARANTELLA_BROWSER=program_or_skip())
+    assert done.code == 0, done.err
+    assert done.json["counts"]["done"] == EXPECTED_WITH_BROWSER.done
+    events = shell.run("runs", "events", "latest", "--json").json
+    climbed = [event["meta"] for event in events if event["message"] == "Strategy escalated"]
+    assert {"from": "http", "to": "browser", "reason": "blocked"} in climbed

@@ -14,6 +14,7 @@ from tests.acceptance.command import Shell, environment
 NOT_NEEDED = (
     "alembic",
     "dotenv",
+    "playwright",
     "pydantic",
     "rich",
     "sqlalchemy",
@@ -21,6 +22,7 @@ NOT_NEEDED = (
     "tarantella.cli.listing",
     "tarantella.cli.runs",
     "tarantella.demo",
+    "tarantella.fetchers.browser.fetcher",
     "tarantella.services.config",
     "tarantella.services.doctor",
 )
@@ -39,7 +41,7 @@ def test_a_scrape_into_a_pipe_loads_only_what_it_needs(shell: Shell, site: str, 
         done = subprocess.run(
             [sys.executable, "-c", TELL, *typed],
             cwd=shell.folder,
-            env=environment(),
+            env=environment(TARANTELLA_BROWSER="chromium"),
             capture_output=True,
             encoding="utf-8",
             check=True,

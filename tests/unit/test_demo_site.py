@@ -13,7 +13,7 @@ from collections import deque
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
-from tarantella.demo import EXPECTED, PAGES, DemoSite, Ending, content
+from tarantella.demo import EXPECTED, EXPECTED_WITH_BROWSER, PAGES, DemoSite, Ending, content
 from tests.site.client import Answer, exchange, get, parse
 
 ROOT = Path(__file__).parents[2]
@@ -48,6 +48,8 @@ def test_a_crawl_finds_exactly_the_pages_that_are_expected() -> None:
         for page in PAGES:
             if page.ending is Ending.FAILED:
                 assert statuses[page.path] == 404
+            elif page.path == content.BACK_DOOR:
+                assert statuses[page.path] == 403
             elif page.path in content.REDIRECTS:
                 assert statuses[page.path] == 301
             elif page.path not in private:
@@ -59,6 +61,8 @@ def test_a_crawl_finds_exactly_the_pages_that_are_expected() -> None:
 def test_the_expected_counts_add_up() -> None:
     assert EXPECTED.total == len(PAGES) == len({page.path for page in PAGES})
     assert sum(EXPECTED.reasons.values()) == EXPECTED.failed + EXPECTED.skipped
+    assert EXPECTED_WITH_BROWSER.total == EXPECTED.total
+    assert EXPECTED_WITH_BROWSER.done == EXPECTED.done + 1
     assert EXPECTED.done > len(content.ARTICLES) == 60
 
 

@@ -25,6 +25,7 @@ This crawls a small newspaper on this machine, {url}
 Most of its {expected.total} addresses are easy. Some are not, on purpose:
   a page that answers 503 twice, and one that says 429, come back later
   a page that takes its time, a page that has moved, a table in JSON
+  a page that refuses all but browsers {browser}
   a link to nowhere, a link to a known page, a drawer that robots.txt closes
 Expect {expected.done} done, {expected.failed} failed and {expected.skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
@@ -51,18 +52,22 @@ def demo(
     """
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
-    from tarantella.services.demo import BACKOFF_SECONDS, EXPECTED, serving
+    from tarantella.fetchers.browser.finding import find_browser
+    from tarantella.services.demo import BACKOFF_SECONDS, expected, serving
 
     opening = opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True)
     with Signals() as signals, opening as tarantella, serving() as url:
-        tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=EXPECTED))
+        wanted = expected(tarantella.app)
+        missing = find_browser(tarantella.app.settings.browser).missing
+        how = f"fails here: {missing}" if missing else "is tried again in one"
+        tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=wanted, browser=how))
         return run_async(_demo(tarantella, signals, url, as_json))
 
 
 async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> int:
     from tarantella.cli import exits
     from tarantella.cli.foreground import drained, tell
-    from tarantella.services.demo import differences, spec_of
+    from tarantella.services.demo import differences, expected, spec_of
     from tarantella.services.export import Target
     from tarantella.services.submit import new_id, submit
 
@@ -71,7 +76,7 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
 
     # The site ends with this command: nobody could go on with a crawl of it.
     summary = await drained(opened, signals, new_id(), prepare, None, Target(), resumable=False)
-    wrong = differences(summary.run, summary.troubles)
+    wrong = differences(summary.run, summary.troubles, expected(opened.app))
     code = exits.INTERRUPTED if summary.interrupted else exits.FAILED if wrong else exits.COMPLETE
     tell(opened, summary, code, as_json=as_json)
     if code == exits.FAILED:

@@ -56,10 +56,11 @@ def taster(refuse: Annotated[list[str] | None, typer.Option()] = None) -> int:
 async def _taste(refused: Sequence[tuple[str, int]]) -> None:
     import asyncio
 
-    from tarantella.bootstrap import make_tools
+    from tarantella.bootstrap import make_tools, means_of
     from tarantella.engine.taster import LONGEST_LINE, serve_tastings
+    from tarantella.settings import load
 
-    tools = make_tools(refused=refused)
+    tools = make_tools(refused=refused, means=means_of(load()))
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 
@@ -68,7 +69,7 @@ async def _taste(refused: Sequence[tuple[str, int]]) -> None:
         sys.stdout.buffer.flush()
 
     try:
-        await serve_tastings(tools.visitors["http"], reader, write)
+        await serve_tastings(tools.visitors["http"], reader, write, tools.visitors)
     finally:
         await tools.close()
 

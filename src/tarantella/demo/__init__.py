@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarantella.demo.content import EXPECTED, PAGES, Ending, Expected, Page
+from tarantella.demo.content import EXPECTED, EXPECTED_WITH_BROWSER, PAGES, Ending, Expected, Page
 from tarantella.demo.site import DemoSite
 
-__all__ = ["EXPECTED", "PAGES", "DemoSite", "Ending", "Expected", "Page"]
+__all__ = ["EXPECTED", "EXPECTED_WITH_BROWSER", "PAGES", "DemoSite", "Ending", "Expected", "Page"]

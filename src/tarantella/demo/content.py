@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import ceil
 
@@ -40,6 +40,8 @@ SIESTA = "/curiosities/siesta"
 LOST_AT_SEA = "/curiosities/lost-at-sea"
 TODAYS_STORY = "/curiosities/todays-story"
 OLD_ADDRESS = "/curiosities/old-address"
+PUPPET_THEATRE = "/curiosities/puppet-theatre"
+BACK_DOOR = "/curiosities/back-door"
 TIDES = "/data/tides.json"
 EDITORS_DRAWER = "/private/editors-drawer"
 
@@ -87,6 +89,7 @@ class Page:
     ending: Ending = Ending.DONE
     reason: str = ""
     refusals: int = 0
+    without_browser: tuple[Ending, str] | None = None  # how it ends for whoever has none, and why
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +119,9 @@ def archive_path(number: int) -> str:
     return f"/archive?page={number}"
 
 
-def tally(pages: Iterable[Page]) -> Expected:
-    """Count the pages by how they should end."""
-    pages = tuple(pages)
+def tally(pages: Iterable[Page], *, browser: bool) -> Expected:
+    """Count the pages by how they should end, for a crawler with a browser or without one."""
+    pages = tuple(page if browser else _without_browser(page) for page in pages)
     endings = Counter(page.ending for page in pages)
     return Expected(
         done=endings[Ending.DONE],
@@ -127,6 +130,13 @@ def tally(pages: Iterable[Page]) -> Expected:
         refusals=sum(page.refusals for page in pages),
         reasons=Counter(page.reason for page in pages if page.reason),
     )
+
+
+def _without_browser(page: Page) -> Page:
+    if page.without_browser is None:
+        return page
+    ending, reason = page.without_browser
+    return replace(page, ending=ending, reason=reason)
 
 
 PAGES: tuple[Page, ...] = (
@@ -143,8 +153,11 @@ PAGES: tuple[Page, ...] = (
     Page(LOST_AT_SEA, Ending.FAILED, "not_found"),
     Page(TODAYS_STORY, Ending.SKIPPED, "duplicate"),
     Page(OLD_ADDRESS),
+    Page(PUPPET_THEATRE),
+    Page(BACK_DOOR, without_browser=(Ending.FAILED, "blocked")),
     Page(TIDES),
     Page(EDITORS_DRAWER, Ending.SKIPPED, "robots"),
 )
 
-EXPECTED = tally(PAGES)
+EXPECTED = tally(PAGES, browser=False)
+EXPECTED_WITH_BROWSER = tally(PAGES, browser=True)

@@ -48,12 +48,13 @@ class Handlers:
             content.SIESTA: self._siesta,
             content.TODAYS_STORY: self._redirect,
             content.OLD_ADDRESS: self._redirect,
+            content.BACK_DOOR: self._back_door,
             content.TIDES: self._tides,
             market.PATH: self._market,
             market.STALLS_PATH: self._stalls,
         }
 
-    async def answer(self, method: str, target: str) -> Answer:
+    async def answer(self, method: str, target: str, cookie: str = "") -> Answer:
         """Answer one request."""
         if method not in {"GET", "HEAD"}:
             text = "This site can only be read: use GET or HEAD."
@@ -62,6 +63,8 @@ class Handlers:
         self.hits[path] += 1
         if page := self._pages.get(path):
             return Answer(HTTPStatus.OK, page)
+        if path == content.BACK_DOOR and "knocks=3" in cookie:
+            return _note(HTTPStatus.OK, "The back door", "So it is you. Mind the third step.")
         if handler := self._special.get(path):
             return await handler(target)
         return _not_found()
@@ -94,6 +97,9 @@ class Handlers:
         goal = content.REDIRECTS[urlsplit(target).path]
         return _note(HTTPStatus.MOVED_PERMANENTLY, "Moved", f"This story now lives at {goal}.", {"Location": goal})
 
+    async def _back_door(self, _target: str) -> Answer:
+        return Answer(HTTPStatus.FORBIDDEN, layout.back_door().encode())
+
     async def _tides(self, _target: str) -> Answer:
         return Answer(HTTPStatus.OK, json.dumps(content.TIDE_TABLE, indent=2).encode(), JSON)
 
@@ -113,6 +119,7 @@ def _rendered_pages() -> Mapping[str, bytes]:
         content.HOME: layout.home(),
         content.ABOUT: layout.about(),
         content.CURIOSITIES: layout.curiosities(),
+        content.PUPPET_THEATRE: layout.puppet_theatre(),
         content.EDITORS_DRAWER: layout.note("The editor's drawer", "Letters, a stale biscuit, and robots.txt."),
     }
     pages |= {content.section_path(section.key): layout.section(section) for section in SECTIONS}

@@ -115,6 +115,8 @@ def curiosities() -> str:
         (content.EDITORS_DRAWER, "The editor's drawer", "is closed to robots by robots.txt."),
         (content.TODAYS_STORY, "Today's story", f"is another name for “{newest.title}” (301)."),
         (content.OLD_ADDRESS, "An old address", "leads to an article that no list mentions (301)."),
+        (content.PUPPET_THEATRE, "The puppet theatre", "is dark until a script has lit it."),
+        (content.BACK_DOOR, "The back door", "opens only for those who knock as a browser does (403)."),
         (content.TIDES, "The tide table", "is a JSON document."),
     )
     entries = "".join(f'<li><a href="{path}">{escape(name)}</a> {escape(what)}</li>' for path, name, what in wonders)
@@ -125,6 +127,25 @@ def curiosities() -> str:
         f'<ul class="stories">{entries}</ul>'
     )
     return _page("Cabinet of curiosities", "Addresses that misbehave on purpose.", body)
+
+
+def puppet_theatre() -> str:
+    """A page with nothing on it before its script has run."""
+    play = "The spider bites, the drum begins, and nobody sits down before the second act."
+    script = (
+        f"document.title = 'The puppet theatre · {GAZETTE}';"
+        f"document.getElementById('root').innerHTML = '<h1>The puppet theatre</h1><p>{play}</p>';"
+    )
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>…</title><link rel="icon" href="data:,"></head><body>'
+        f'<noscript>The stage is dark without JavaScript.</noscript><div id="root"></div><script>{script}</script></body></html>\n'
+    )
+
+
+def back_door() -> str:
+    """What is said to whoever has not knocked; a browser does it by itself."""
+    script = "document.cookie = 'knocks=3; path=/curiosities'; location.reload();"
+    return _page("The back door", "Knock three times.", f"<h1>Knock three times</h1><script>{script}</script>")
 
 
 def note(title: str, text: str) -> str:

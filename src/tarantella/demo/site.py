@@ -101,7 +101,7 @@ class DemoSite:
         else:
             if request is None:
                 return False
-            answer = await self._handlers.answer(request.method, request.target)
+            answer = await self._handlers.answer(request.method, request.target, request.cookie)
         writer.write(encode(request, answer))
         async with asyncio.timeout(WRITE_SECONDS):
             await writer.drain()

@@ -27,6 +27,7 @@ class Request:
     method: str
     target: str
     keep_alive: bool
+    cookie: str = ""
 
 
 async def read_request(reader: asyncio.StreamReader) -> Request | None:
@@ -69,7 +70,7 @@ def _parse(head: str) -> tuple[Request, int]:
     if minor == "1" and "host" not in headers:
         raise BadRequestError("there is no Host header")
     keep_alive = minor == "1" and headers.get("connection", "").lower() != "close"
-    return Request(method, target, keep_alive), _body_length(headers)
+    return Request(method, target, keep_alive, headers.get("cookie", "")), _body_length(headers)
 
 
 def _parse_header(text: str) -> tuple[str, str]:

@@ -11,6 +11,7 @@ from tarantella.domain.cookie import can_be_sent
 from tarantella.domain.errors import InvalidInput
 
 MOST_COOKIES = 5_000
+MOST_ORIGINS = 1_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SAME_SITE = {"strict": "Strict", "lax": "Lax", "none": "None", "no_restriction": "None"}
 
@@ -51,8 +52,10 @@ def session_of(data: object) -> Session:
         cookies, origins = data.get("cookies"), data.get("origins", [])
     else:
         cookies, origins = data, []
-    if not isinstance(cookies, list) or not isinstance(origins, list) or len(cookies) > MOST_COOKIES:
+    if not isinstance(cookies, list) or not isinstance(origins, list):
         raise _unusable("That is not a session.")
+    if len(cookies) > MOST_COOKIES or len(origins) > MOST_ORIGINS:
+        raise _unusable(f"There are more than {MOST_COOKIES:,} cookies or {MOST_ORIGINS:,} origins in it.")
     session = Session(tuple(map(_cookie, cookies)), tuple(map(_origin, origins)))
     if not session.cookies and not session.origins:
         raise _unusable("There is nothing in it.")

@@ -110,7 +110,8 @@ def request_of(page: Page, url: Url, run: ServedRun, tools: Tools) -> Request:
     cookies = run.jar.of_host(url.host) if run.jar else ()
     if run.follows is None and run.minds_redirects:
         run.follows = partial(may_follow, tools.robots, run.user_agent)
-    return Request(url, run.options, page.hops, cookies, run.follows)
+    request = Request(url, run.options, page.hops, cookies, run.follows)
+    return request if page.strategy == "http" else request._replace(strategy=page.strategy)
 
 
 def with_cookies(outcome: Outcome, visit: Visit, run: ServedRun, tools: Tools) -> Outcome:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import base64
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any
 
 import orjson
 
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import CRASH, Failure
 from tarantella.domain.url import Url
@@ -18,11 +20,12 @@ from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Wants
 from tarantella.extractors.parcel import pack_extracted, unpack_extracted
 from tarantella.extractors.sitemap import Listing
-from tarantella.fetchers.contract import Caching, Options, Request
+from tarantella.fetchers.contract import Artifact, Caching, Options, Request
 
 READY = b"ready\n"
 LONGEST_LINE = 256 * 1024 * 1024
 SPARE_SECONDS = 30.0
+BROWSER_SECONDS = 300.0  # where a browser has to be started first, and told what to do on the page
 TASTER = (sys.executable, "-m", "tarantella", "taster")
 
 
@@ -36,7 +39,8 @@ class Taster:
 
     async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
         async with self._turn:
-            limit = request.options.total_timeout + SPARE_SECONDS
+            spare = SPARE_SECONDS if request.strategy == "http" else BROWSER_SECONDS
+            limit = request.options.total_timeout + spare
             try:
                 line = await asyncio.wait_for(self._ask(pack_request(request, wants, keep_body)), limit)
             except (TimeoutError, OSError, asyncio.CancelledError):
@@ -74,12 +78,15 @@ class Taster:
             self._child = None
 
 
-async def serve_tastings(visitor: Visitor, reader: asyncio.StreamReader, write: Any) -> None:
-    """The child's side: visit what comes in, line by line, until the parent is gone."""
+async def serve_tastings(
+    visitor: Visitor, reader: asyncio.StreamReader, write: Any, others: Mapping[str, Visitor] | None = None
+) -> None:
+    """The child's side: visit what comes in, line by line, until the parent is gone; others know other strategies."""
     write(READY)
     while line := await reader.readline():
         request, wants, keep_body = unpack_request(line)
-        write(pack_visit(await visitor.visit(request, wants, keep_body)) + b"\n")
+        chosen = (others or {}).get(request.strategy, visitor)
+        write(pack_visit(await chosen.visit(request, wants, keep_body)) + b"\n")
 
 
 def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
@@ -92,6 +99,7 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
                 **options,
                 "headers": dict(request.options.headers),
                 "cookies": [dict(c) for c in request.options.cookies],
+                "secrets": dict(request.options.secrets),
             },
             "hops": request.hops,
             "cookies": request.cookies,
@@ -100,6 +108,7 @@ def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
             "headers": request.headers,
             "method": request.method,
             "body": request.body.decode("latin-1") if request.body is not None else None,
+            "strategy": request.strategy,
             "wants": wants.to_json(),
             "keep_body": keep_body,
         }
@@ -111,6 +120,7 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
     options = data["options"]
     options["trusted_servers"] = frozenset(options["trusted_servers"])
     options["cache"] = Caching(**options["cache"]) if options["cache"] is not None else None
+    options["browsing"] = Browsing.from_json(options["browsing"]) if options["browsing"] is not None else None
     for name in ("cookies", "allow_networks"):
         options[name] = tuple(options[name])
     cookies = tuple(Cookie(**cookie) for cookie in data["cookies"])
@@ -126,7 +136,7 @@ def unpack_request(line: bytes) -> tuple[Request, Wants, bool]:
 
 def _more(data: dict[str, Any]) -> dict[str, Any]:
     body = data["body"].encode("latin-1") if data["body"] is not None else None
-    return {"headers": data["headers"], "cut": data["cut"], "method": data["method"], "body": body}
+    return {name: data[name] for name in ("headers", "cut", "method", "strategy")} | {"body": body}
 
 
 def pack_visit(visit: Visit) -> bytes:
@@ -137,10 +147,11 @@ def pack_visit(visit: Visit) -> bytes:
         data["extracted"] = pack_extracted(visit.extracted)
     if visit.listing is not None:
         data["listing"] = visit.listing._asdict()
+    data["artifacts"] = [(each.kind, base64.b64encode(each.data).decode()) for each in visit.artifacts]
     if visit.body is not None:
         data["body"] = base64.b64encode(visit.body).decode()
-    # Only a browser has these, and nobody tastes with one.
-    del data["exchanges"], data["artifacts"]
+    # Nothing is recorded of a page that may kill who reads it.
+    del data["exchanges"]
     return orjson.dumps(data)
 
 
@@ -155,6 +166,7 @@ def unpack_visit(line: bytes) -> Visit:
         data["extracted"] = unpack_extracted(data["extracted"])
     if data["listing"] is not None:
         data["listing"] = Listing(**data["listing"])
+    data["artifacts"] = tuple(Artifact(kind, base64.b64decode(found)) for kind, found in data["artifacts"])
     if data["body"] is not None:
         data["body"] = base64.b64decode(data["body"])
     return Visit(**data)

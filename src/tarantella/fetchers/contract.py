@@ -85,6 +85,7 @@ class Request(NamedTuple):
     cut: int | None = None  # of a longer body only so much is wanted, and the rest is no failure
     method: str = "GET"
     body: bytes | None = None
+    strategy: str = "http"  # which of them is to fetch it
 
 
 class Response(NamedTuple):

@@ -22,6 +22,7 @@ import orjson
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.url import redact
+from tarantella.fetchers.browser.finding import OFF, find_browser
 from tarantella.queues import broker
 from tarantella.services import runs
 from tarantella.services.app import App
@@ -91,8 +92,8 @@ class Check:
 async def examine(settings: Settings, open_app: Callable[[Settings], App], suffix: str = "") -> list[Check]:
     """Look at everything, from the ground up. Commands in remedies end with the suffix."""
     needed = {**LIBRARIES, **(POSTGRES if settings.database_url else {}), **(FLEET if settings.broker_url else {})}
-    checks = [*_python(), *_libraries(needed), *_sqlite(), *_limits(), *_clock(), *_folder(settings.data_dir)]
-    checks += _broker(settings)
+    checks = [*_python(), *_libraries(needed), *_sqlite(), *_limits(), *_clock(), *_browser(settings)]
+    checks += [*_folder(settings.data_dir), *_broker(settings)]
     stored = list(_database(settings))
     checks += stored
     if all(check.health is Health.OK for check in stored) and any(check.name == "schema" for check in stored):
@@ -153,6 +154,17 @@ def _clock() -> Iterator[Check]:
         yield Check("clock", Health.FAIL, f"says {told}, which is long past", "Set the clock of this machine.")
     else:
         yield Check("clock", Health.OK, told)
+
+
+def _browser(settings: Settings) -> Iterator[Check]:
+    """Most work needs none: one that is missing is told, and nothing is wrong."""
+    found = find_browser(settings.browser)
+    if found.program is not None:
+        yield Check("browser", Health.OK, f"{found.program}, driven by Playwright {metadata.version('playwright')}")
+    elif settings.browser is not None and settings.browser.lower() != OFF:
+        yield Check("browser", Health.FAIL, found.missing, "Name another, or leave TARANTELLA_BROWSER unset.")
+    else:
+        yield Check("browser", Health.OK, f"none, so that pages can't be rendered. {found.missing}")
 
 
 def _folder(folder: Path) -> Iterator[Check]:

@@ -29,7 +29,7 @@ PATIENCE = 60.0
 class Lab:
     """A browser and the site that it looks at, in a thread of their own."""
 
-    def __init__(self, program: str, sessions: Path) -> None:
+    def __init__(self, program: str, sessions: Path, **limits: Any) -> None:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
@@ -37,7 +37,7 @@ class Lab:
         self.names: dict[str, list[str]] = {}  # what DNS says, in turn
         self.site = Site()
         self.do(self.site.__aenter__())
-        means = BrowserMeans(program, navigation_seconds=5.0, sessions=sessions)
+        means = BrowserMeans(program, navigation_seconds=5.0, sessions=sessions, **limits)
         self.browser = self.do(self._make(means))
 
     async def _make(self, means: BrowserMeans) -> BrowserFetcher:

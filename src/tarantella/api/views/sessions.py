@@ -8,7 +8,6 @@ from typing import Any, Self
 from pydantic import ConfigDict, Field
 
 from tarantella.api.views.common import Said, Told, moment
-from tarantella.domain.session import MOST_COOKIES
 from tarantella.services.sessions import StoredSession
 
 
@@ -23,10 +22,8 @@ class SessionGiven(Said):
         }
     )
 
-    cookies: list[dict[str, Any]] = Field(max_length=MOST_COOKIES, description="Cookies, with name, value and domain.")
-    origins: list[dict[str, Any]] = Field(
-        default_factory=list, max_length=1_000, description="What sites have in their storage."
-    )
+    cookies: list[dict[str, Any]] = Field(description="Cookies, with name, value and domain.")
+    origins: list[dict[str, Any]] = Field(default_factory=list, description="What sites have in their storage.")
 
 
 class SessionView(Told):

@@ -87,34 +87,44 @@ class Contexts:
         self._most_pages = pages_per_context
         self._sessions = sessions
         self._contexts: OrderedDict[Hashable, Context] = OrderedDict()
-        self._making: dict[Hashable, asyncio.Lock] = {}
+        self._making = (
+            asyncio.Lock()
+        )  # one context at a time: two for the same pages would each have half of their cookies
 
     async def take(self, request: Request) -> Context:
         """A context for this page; `give_back` comes later. Raises TimeoutError when the browser hangs."""
         key = _key(request.options, request.url.host, self._edition(request.options.session))
-        async with self._making.setdefault(key, asyncio.Lock()):
+        async with self._making:
             context = self._contexts.get(key)
-            if context is None or context.retired or context.pages >= self._most_pages:
-                context = await self._make(key, request.options)
-                self._contexts[key] = context
+            if context is None or context.retired:
+                context = self._contexts[key] = await self._make(key, request.options, None)
+            elif context.pages >= self._most_pages:
+                context = await self._renewed(context, request.options)
             context.busy += 1
             context.pages += 1
         self._contexts.move_to_end(key)
         await self._make_room()
         return context
 
+    async def _renewed(self, old: Context, options: Options) -> Context:
+        """A context in the place of one that has had its pages; what the site has stored in the old one goes on in it."""
+        context = await self._make(old.key, options, await _state(old))
+        context.known_cookies |= old.known_cookies
+        self._contexts[old.key] = context
+        await self._retire(old)
+        return context
+
     async def give_back(self, context: Context, *, broken: bool = False) -> None:
-        """One page less in it; a context that is worn out or broken is closed when its last page is."""
+        """One page less in it; a context that was renewed or is broken is closed when its last page is."""
         context.busy -= 1
         alone = not isinstance(context.key, tuple) or not context.key[0]
-        if broken or alone or context.pages >= self._most_pages:
+        if broken or alone or context.retired:
             await self._retire(context)
 
     async def _retire(self, context: Context) -> None:
         context.retired = True
         if self._contexts.get(context.key) is context:
             del self._contexts[context.key]
-            self._making.pop(context.key, None)
         if not context.busy:
             await _close(context)
 
@@ -123,8 +133,9 @@ class Contexts:
         for context in idle[: max(0, len(self._contexts) - MOST_CONTEXTS)]:
             await self._retire(context)
 
-    async def _make(self, key: Hashable, options: Options) -> Context:
+    async def _make(self, key: Hashable, options: Options, state: Any) -> Context:
         session = await self._session(options.session)
+        given: Any = session.to_json() if session is not None else None
         gateway = Gateway(self._guard, options)
         await gateway.start()
         assert self._chromium.browser is not None
@@ -136,10 +147,10 @@ class Contexts:
                     proxy={"server": f"http://127.0.0.1:{gateway.port}"},
                     service_workers="block",
                     accept_downloads=False,
-                    storage_state=session.to_json() if session is not None else None,  # type: ignore[arg-type]
+                    storage_state=state or given,
                 )
                 made.set_default_timeout(SECONDS * 1000)
-                if options.cookies:
+                if options.cookies and state is None:
                     await made.add_cookies([_given(cookie) for cookie in options.cookies])
         except BaseException:
             await gateway.close()
@@ -173,6 +184,16 @@ class Contexts:
         contexts = list(self._contexts.values())
         self._contexts.clear()
         await asyncio.gather(*(context.gateway.close() for context in contexts))
+
+
+async def _state(context: Context) -> Any:
+    """Its cookies and storage; nothing, where it can't be asked any more."""
+    from playwright.async_api import Error
+
+    with suppress(Error, TimeoutError):
+        async with asyncio.timeout(SECONDS):
+            return await context.browser.storage_state()
+    return None
 
 
 async def _close(context: Context) -> None:
