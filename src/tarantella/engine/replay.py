@@ -7,6 +7,7 @@ nothing undone and nothing done twice. Where a recording does not work any more,
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
@@ -25,7 +26,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.failure import RETRYABLE_STATUS, Failure
-from tarantella.domain.outcome import Attempt, Link, Move, Outcome
+from tarantella.domain.outcome import NOTHING_REFUSED, REFUSED_SAMPLES, Attempt, Link, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.recording import Recording, Stopped, Worked, purpose_of
 from tarantella.domain.recording_paging import Position, position_of, slot_value
@@ -64,6 +65,7 @@ class Replayer:
     async def attempt(self, page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
         """Ask the recorded question for one page, and say what should become of it."""
         began = (tools.clock.wall(), tools.clock.monotonic())
+        replay: _Replay | None = None
         try:
             position = position_of(page.url)
             if position is not None and not page.is_start:
@@ -86,6 +88,8 @@ class Replayer:
             raise
         except Exception as error:
             log.exception("A replay went wrong", action="attempt_broken", url=redact(page.url))
+            if replay is not None and page.is_start and page.charged:
+                return replay.stopped(f"it can't be replayed: {type(error).__name__}", None)
             return went_wrong(page, lane, run, tools, error, began)
 
     async def _of_part(self, recording_id: str) -> Kept | None:
@@ -154,7 +158,7 @@ class _Replay:
         if again or not self.page.is_start:
             return refusal
         closed = "robots.txt asks crawlers to stay away from it"
-        return self._stopped(closed if refusal.reason == Skip.ROBOTS else refusal.detail or "", refusal.attempt)
+        return self.stopped(closed if refusal.reason == Skip.ROBOTS else refusal.detail or "", refusal.attempt)
 
     def _request(self) -> Request:
         """The question with its secrets, those of its cookies included that the site has not replaced since."""
@@ -193,10 +197,10 @@ class _Replay:
         extracted, replayed = visit.extracted, visit.extracted.replayed if visit.extracted is not None else None
         if visit.redirect_to is not None:
             target = hidden_url(visit.redirect_to.href, self.recording.template, self.recording.secrets)
-            return self._stopped(f"it leads to {redact(target)}", tried, visit)
+            return self.stopped(f"it leads to {redact(target)}", tried, visit)
         if extracted is None or replayed is None or replayed.unfit is not None:
             unfit = replayed.unfit if replayed is not None else visit.not_a_document
-            return self._stopped(unfit or "the answer can't be read", tried, visit)
+            return self.stopped(unfit or "the answer can't be read", tried, visit)
         self.lane.succeeded(elapsed)
         return self._done(visit, extracted, tried)
 
@@ -214,10 +218,10 @@ class _Replay:
                 # Beyond the end of a list that does not say how long it is.
                 over = tried._replace(decision="done: the list ends before")
                 return Outcome(page, PageState.DONE, over, charged=True, status=visit.status)
-            return self._stopped(why, tried, visit) if gone else outcome
+            return self.stopped(why, tried, visit) if gone else outcome
         hopeless = gone or outcome.state is PageState.FAILED or page.charged > 0
         if hopeless and failure is not Failure.RATE_LIMITED:
-            stopped = self._stopped(why, tried, visit)
+            stopped = self.stopped(why, tried, visit)
             told = tuple(event for event in outcome.events if event.message in (BREAKER_OPENED, HOST_WAITS))
             return stopped._replace(events=(*told, *stopped.events))
         if visit.failure is Failure.BLOCKED:
@@ -230,7 +234,7 @@ class _Replay:
         paging = self.recording.reading.paging
         return paging is not None and paging.kind == "number" and paging.total is None
 
-    def _stopped(self, why: str, tried: Attempt | None, visit: Visit | None = None) -> Outcome:
+    def stopped(self, why: str, tried: Attempt | None, visit: Visit | None = None) -> Outcome:
         """The recording does not work any more: the browser takes over from the start, and a part behind it has failed."""
         said = self._said(why)
         stopped = Stopped(self.kept.id, why[:MAX_DETAIL])
@@ -258,6 +262,8 @@ class _Replay:
         page, run = self.page, self.run
         assert extracted.replayed is not None
         final = fingerprint(visit.url) if page.is_start else None
+        links = self._links(visit, extracted)
+        surplus = links if run.full else ()
         return Outcome(
             page=page,
             state=PageState.DONE,
@@ -267,7 +273,8 @@ class _Replay:
             final_url=visit.url if page.is_start else None,
             final_fingerprint=final if final != page.fingerprint else None,
             records=tuple([record_of(self._as_told(), visit, tried, data) for data in extracted.records()]),
-            links=() if run.full else self._links(visit, extracted),
+            links=() if run.full else links,
+            refused={Skip.MAX_PAGES.value: _counted(surplus)} if surplus else NOTHING_REFUSED,
             events=(page_cut(page, visit),) if extracted.cut else (),
             lacking=extracted.lacking,
             recording=Worked(self.kept.id, extracted.replayed.shape or self.recording.shape) if page.is_start else None,
@@ -283,8 +290,9 @@ class _Replay:
         ahead = [position_of(f"#{text}") for text in extracted.replayed.following]
         paging = self.recording.reading.paging
         if paging is not None and paging.kind == "link" and extracted.items:
-            if (said := next_link(visit.headers.get("link"))) is not None:
-                ahead = [replace(self.position, value=said)]
+            here = self.position
+            if (said := next_link(visit.headers.get("link"))) and here.part < (paging.most or here.part + 1):
+                ahead = [replace(here, value=said, part=here.part + 1)]
         return tuple(link for position in ahead if position is not None and (link := self._link(position)) is not None)
 
     def _link(self, position: Position) -> Link | None:
@@ -309,6 +317,10 @@ def address_of(recording: Recording, position: Position, own: str | None = None)
     if own is None and paging is not None and paging.slot:
         template = with_slot(template, paging.slot, slot_value(paging, position))
     return f"{(own or template.url).partition('#')[0]}#{position.written()}"
+
+
+def _counted(links: Sequence[Link]) -> Refused:
+    return Refused(len(links), tuple(redact(link.url) for link in links[:REFUSED_SAMPLES]))
 
 
 def _mark(address: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import Any
 
@@ -75,9 +76,10 @@ def test_a_record_says_what_it_would_say_of_the_page(client: Talker, site: Site)
 
 @pytest.mark.usefixtures("engine")
 def test_limits_hold_for_replays(client: Talker, site: Site) -> None:
-    ended = run(client, replayable(client, site, max_pages=2))
-    assert len(records(client, ended)) == 2 * feed.SIZE
-    assert "Page limit reached" in client.messages(ended["id"])
+    for pages in (1, 2):
+        ended = run(client, replayable(client, site, max_pages=pages))
+        assert len(records(client, ended)) == pages * feed.SIZE
+        assert "Page limit reached" in client.messages(ended["id"])
     first_only = client.job(site.url_for("/feed/list"), *FIELDS)
     client.post("/recordings", {"job_id": first_only["id"], "har": feed.har(site.url), "follow": False})
     assert len(records(client, run(client, first_only))) == feed.SIZE
@@ -244,6 +246,31 @@ def test_a_job_that_wants_something_else_has_no_recording_any_more(client: Talke
     assert client.run_of(job)["resolved_strategy"] == "api_replay"
     client.patch(f"/jobs/{job['id']}", {"fields": ["name", "colour"]})
     assert client.run_of(job)["resolved_strategy"] == "http"
+
+
+@pytest.mark.usefixtures("engine")
+@pytest.mark.parametrize("how", ["redirect", "redirect here", "next"])
+def test_what_was_recorded_at_one_server_is_sent_to_no_other(client: Talker, site: Site, how: str) -> None:
+    elsewhere = site.url_for("/feed/api/closed", "127.0.0.2")
+    here = {"goods": [feed.goods(number) for number in range(1, 4)], "next": elsewhere}
+
+    async def leading_away(call: Any) -> Any:
+        if how != "next":
+            target = elsewhere if how == "redirect" else site.url_for("/feed/api/other")
+            return Reply(302, headers=(("Location", target),))
+        return json_reply(here)
+
+    har = feed.har(site.url, "closed")
+    har["log"]["entries"][1]["response"]["content"]["text"] = json.dumps(here)
+    job = client.job(site.url_for("/feed/list"), *FIELDS)
+    client.post("/recordings", {"job_id": job["id"], "har": har})
+    site.routes["/feed/"] = leading_away
+    ended = run(client, job)
+    assert (ended["status"], ended["records"]) == (("completed", 3) if how == "next" else ("failed", 0))
+    assert {(hit.hostname, hit.path) for hit in site.hits} == {
+        ("127.0.0.1", "/robots.txt"),
+        ("127.0.0.1", "/feed/api/closed"),
+    }
 
 
 # -- what can be seen
