@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tarantella.bootstrap import open_app
 from tarantella.services.app import App
@@ -14,6 +15,10 @@ from tarantella.store import schema
 from tarantella.store.database import Database
 from tests.logs import own_log
 from tests.postgres import Server, binaries_or_skip
+
+# How long an example takes says how busy the machine is. What must not take long is tested for that, in processor time.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)
