@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tarantella.bootstrap import open_app
 from tarantella.services.app import App
@@ -20,6 +21,10 @@ from tests.redis import RedisServer, binary_or_skip
 
 if TYPE_CHECKING:
     from tests.fleet import Fleet
+
+# How long an example takes says how busy the machine is. What must not take long is tested for that, in processor time.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from xml.sax.saxutils import escape
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tarantella.domain.errors import InvalidInput
@@ -140,7 +140,6 @@ def test_what_is_no_sitemap_is_told_as_such(body: bytes) -> None:
 URLS = st.lists(st.from_regex(r"http://a/[a-z0-9?&=;<>\"'é%\]-]{0,30}", fullmatch=True), max_size=20)
 
 
-@settings(deadline=None)
 @given(URLS, st.integers(2, 64))
 @example(["http://a/?a=1&b=2&&amp;c"], 2)
 def test_what_was_escaped_comes_out_as_it_was_wherever_the_pieces_are_cut(urls: list[str], piece: int) -> None:
@@ -153,7 +152,6 @@ def test_what_was_escaped_comes_out_as_it_was_wherever_the_pieces_are_cut(urls: 
         unpack.PIECE = usual
 
 
-@settings(deadline=None)
 @given(URLS, st.integers(0, 400))
 def test_of_a_file_that_ends_too_early_all_whole_addresses_are_kept(urls: list[str], lost: int) -> None:
     body = urlset(*map(escape, urls)).encode()
@@ -164,7 +162,6 @@ def test_of_a_file_that_ends_too_early_all_whole_addresses_are_kept(urls: list[s
     assert (found.trouble is None) == (lost == 0)
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_no_bytes_make_reading_raise(body: bytes) -> None:
     for start in (b"", b"<urlset>", b"\x1f\x8b\x08", b"http://a/\n", b"\xff\xfe", b"<!DOCTYPE a ["):

@@ -11,7 +11,7 @@ from itertools import islice, product
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tarantella.domain.errors import InvalidInput
@@ -61,14 +61,12 @@ def test_repeated_folders_deep_paths_and_long_addresses_are_traps(path: str, rul
     assert shape_trap(resolve(SITE + path).href, TrapLimits()) == rule
 
 
-@settings(deadline=None)
 @given(st.lists(st.sampled_from("abcdef"), max_size=25), st.integers(1, 6))
 def test_a_path_repeats_itself_exactly_when_one_folder_is_in_it_too_often(folders: list[str], most: int) -> None:
     found = shape_trap(f"{SITE}/{'/'.join(folders)}", TrapLimits(folders=None, repeats=most))
     assert (found is TrapRule.REPEATS) == any(folders.count(folder) > most for folder in folders)
 
 
-@settings(deadline=None)
 @given(st.text(max_size=80))
 def test_no_address_makes_the_rules_raise_and_without_limits_none_is_a_trap(text: str) -> None:
     try:

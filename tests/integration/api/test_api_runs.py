@@ -161,7 +161,7 @@ def test_what_is_over_can_not_be_steered(client: Talker, what: str) -> None:
 
 @pytest.mark.usefixtures("engine")
 def test_counts_always_add_up_and_never_shrink_while_a_run_is_polled(client: Talker, app: App, site: Site) -> None:
-    run = client.task(site.url_for("/list?n=200"), max_depth=2)
+    run = client.task(site.url_for("/tree?delay_ms=100&depth=3&fan=4"), max_depth=4)
     seen: list[dict[str, Any]] = []
     while not seen or seen[-1]["status"] not in ENDED:
         seen.append(client.get(f"/scraping/tasks/{run}/status"))

@@ -69,7 +69,7 @@ PATHS = st.one_of(
     st.text(max_size=12).map(lambda text: f"/{text}"),
 )
 ADDRESSES = st.builds(lambda *parts: "".join(parts), SCHEMES, SLASHES, USERINFO, HOSTS, PORTS, PATHS)
-QUICK = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=300, suppress_health_check=list(HealthCheck))
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +145,7 @@ def test_no_path_or_query_changes_the_host(client: Client, witness: Witness, pat
         assert dialled(client, witness, url) == ("example.com", 80)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(HOSTS)
 @example("bücher.test")
 @example("LOCALHOST")
