@@ -1,12 +1,15 @@
 # ./setup does the work; this file only gives its commands the names that people try first.
 # Arguments: make test ARGS="tests/unit -x"
-.PHONY: help setup demo start start-worker test check bench clean
+.PHONY: help setup setup-browser demo start start-worker test check bench clean
 
 help:
 	@./setup help
 
 setup:
 	@./setup
+
+setup-browser:
+	@./setup setup-browser
 
 demo:
 	@./setup demo $(ARGS)

@@ -13,6 +13,7 @@ from tarantella.services.app import App
 from tarantella.settings import load
 from tarantella.store import schema
 from tarantella.store.database import Database
+from tests.browsers import program_or_skip
 from tests.logs import own_log
 from tests.postgres import Server, binaries_or_skip
 from tests.redis import RedisServer, binary_or_skip
@@ -29,6 +30,8 @@ def _nobody_elses_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
     for name in list(os.environ):
         if name.startswith(("TARANTELLA_", "APP_")):
             monkeypatch.delenv(name)
+    # Whether the machine has a browser must not change what is tested; tests of the browser say that they want it.
+    monkeypatch.setenv("TARANTELLA_BROWSER", "off")
     monkeypatch.chdir(tmp_path)
 
 
@@ -78,6 +81,14 @@ def fleet(tmp_path: Path, postgres_server: Server, redis_server: RedisServer) ->
 
     with new_fleet(tmp_path, postgres_server, redis_server) as made:
         yield made
+
+
+@pytest.fixture
+def browser(monkeypatch: pytest.MonkeyPatch) -> str:
+    """The Chromium of this machine, switched on for this test; without one it is skipped with the reason."""
+    program = program_or_skip()
+    monkeypatch.setenv("TARANTELLA_BROWSER", program)
+    return program
 
 
 @pytest.fixture

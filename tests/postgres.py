@@ -33,6 +33,12 @@ LOOK_AGAIN = 0.02
 LARGEST_SPARE = 1_000_000  # what was deleted still takes room, and time
 # It need not survive a power cut: only that its processes are killed, for which no disk has to be waited for.
 QUICK = ("fsync=off", "full_page_writes=off", "autovacuum=off", "shared_buffers=32MB", "max_wal_size=256MB")
+EMPTY = "; ".join(
+    [
+        *(f"DELETE FROM {table}" for table in metadata.tables),
+        "SELECT setval('pages_id_seq', 1, false), setval('records_id_seq', 1, false)",
+    ]
+)
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 MEMORY, ROOM = "/dev/shm", 2_000_000_000
@@ -71,6 +77,7 @@ class Server:
         self._user = _unprivileged()
         self._names = count(1)
         self._spare: list[str] = []
+        self._cleaners: dict[str, psycopg.Connection] = {}  # one for each: connecting takes longer than emptying
         self._process: subprocess.Popen[bytes] | None = None
         if self._user is not None:
             os.chown(self._folder, self._user.pw_uid, self._user.pw_gid)
@@ -109,6 +116,8 @@ class Server:
         return name
 
     def drop(self, name: str) -> None:
+        if (cleaner := self._cleaners.pop(name, None)) is not None:
+            cleaner.close()
         self.run(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def lend(self) -> str:
@@ -124,17 +133,23 @@ class Server:
 
     def _is_emptied(self, name: str) -> bool:
         try:
-            with psycopg.connect(self.url(name), autocommit=True, options="-c lock_timeout=2s") as connection:
-                size = connection.execute("SELECT pg_table_size('pages') + pg_table_size('records')").fetchone()
-                version = connection.execute("SELECT version_num FROM alembic_version").fetchone()
-                if version != (schema.HEAD,) or size is None or size[0] > LARGEST_SPARE:
-                    return False
-                tables = [*metadata.tables]
-                connection.execute("; ".join(f"DELETE FROM {table}" for table in tables).encode())
-                connection.execute("SELECT setval('pages_id_seq', 1, false), setval('records_id_seq', 1, false)")
+            connection = self._cleaner(name)
+            size = connection.execute("SELECT pg_table_size('pages') + pg_table_size('records')").fetchone()
+            version = connection.execute("SELECT version_num FROM alembic_version").fetchone()
+            if version != (schema.HEAD,) or size is None or size[0] > LARGEST_SPARE:
+                return False
+            connection.execute(EMPTY.encode())
         except psycopg.Error:
             return False
         return True
+
+    def _cleaner(self, name: str) -> psycopg.Connection:
+        known = self._cleaners.get(name)
+        if known is None or known.closed:
+            known = self._cleaners[name] = psycopg.connect(
+                self.url(name), autocommit=True, options="-c lock_timeout=2s"
+            )
+        return known
 
     def run(self, sql: str) -> None:
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
@@ -161,6 +176,8 @@ class Server:
 
     def stop(self, how: signal.Signals = signal.SIGQUIT) -> None:
         """As `pg_ctl stop -m immediate` does it: like a crash, without a word to anybody."""
+        for name in [*self._cleaners]:
+            self._cleaners.pop(name).close()
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.send_signal(how)

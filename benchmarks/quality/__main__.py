@@ -1,51 +1,83 @@
-"""Measure, and write what was found: python -m benchmarks.quality [FILE]."""
+"""Measure, and write what was found: python -m benchmarks.quality [--pages FOLDER] [--output FILE]."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from argparse import ArgumentParser
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.quality import articles, cost, names
+from benchmarks.quality.corpus import known_pages
+from benchmarks.quality.layouts import pages
+
+WORST = 10
 
 
-def lines() -> Iterator[str]:
+def own_pages() -> Iterator[str]:
     """The tables of docs/quality.md."""
-    results = articles.measure()
-    pages = len(results[0].scores)
-    yield f"## Article text\n\n{pages} pages in {len(articles.by_layout(results))} layouts.\n"
-    yield "| reader | precision | recall | F1 | CPU per page |"
-    yield "|---|---|---|---|---|"
-    for result in results:
-        precision, recall, f1 = result.mean()
-        yield f"| {result.name} | {precision:.3f} | {recall:.3f} | {f1:.3f} | {result.milliseconds:.2f} ms |"
+    results = articles.measure([articles.Known(page.name, page.html, page.story.text) for page in pages()])
+    layouts = articles.by_name(results)
+    yield f"### Article text\n\n{len(results[0].scores)} pages in {len(layouts)} layouts.\n"
+    yield from readers(results)
     yield "\nF1 by layout, in the order of the readers above:\n"
-    yield "| layout | " + " | ".join(str(number) for number in range(1, len(results) + 1)) + " |"
-    yield "|---|" + "---|" * len(results)
-    for layout, f1s in articles.by_layout(results).items():
-        yield f"| {layout.replace('_', ' ')} | " + " | ".join(f"{f1:.3f}" for f1 in f1s) + " |"
-    by_name, by_style, _ = names.measure()
-    for title, found in (("name", by_name), ("the page says it in", by_style)):
-        yield f"\n## Plain names, by {'name' if title == 'name' else 'style'}\n"
+    yield from by_name("layout", layouts)
+    tallies, by_style, _ = names.measure()
+    for title, found in (("name", tallies), ("the page says it in", by_style)):
+        yield f"\n### Plain names, by {'name' if title == 'name' else 'style'}\n"
         yield f"| {title} | precision | recall | F1 | values |"
         yield "|---|---|---|---|---|"
         for name, tally in found.items():
             told = f"{tally.precision:.3f} | {tally.recall:.3f} | {tally.f1:.3f} | {tally.right + tally.overlooked}"
             yield f"| {name} | {told} |"
+    yield from cost_lines()
+
+
+def pages_of(folder: Path) -> Iterator[str]:
+    """The same for pages that are not ours: what each reader makes of them, and where we are furthest from the truth."""
+    known = known_pages(folder)
+    if not known:
+        sys.exit(f"{folder} has no pages with known texts: NAME.html and NAME.txt, or a ground-truth.json.")
+    results = articles.measure(known)
+    yield f"{len(known)} pages.\n"
+    yield from readers(results)
+    yield "\nThe pages with the lowest F1, in the order of the readers above:\n"
+    worst = sorted(articles.by_name(results).items(), key=lambda found: found[1][0])
+    yield from by_name("page", dict(worst[:WORST]))
+
+
+def readers(results: Sequence[articles.Result]) -> Iterator[str]:
+    yield "| reader | precision | recall | F1 | CPU per page |"
+    yield "|---|---|---|---|---|"
+    for result in results:
+        precision, recall, f1 = result.mean()
+        yield f"| {result.name} | {precision:.3f} | {recall:.3f} | {f1:.3f} | {result.milliseconds:.2f} ms |"
+
+
+def by_name(title: str, found: dict[str, list[float]]) -> Iterator[str]:
+    numbers = range(1, len(articles.READERS) + 1)
+    yield f"| {title} | " + " | ".join(map(str, numbers)) + " |"
+    yield "|---|" + "---|" * len(numbers)
+    for name, f1s in found.items():
+        yield f"| {name.replace('_', ' ')} | " + " | ".join(f"{f1:.3f}" for f1 in f1s) + " |"
 
 
 def cost_lines() -> Iterator[str]:
-    ours, bare, size = cost.measure()
-    yield f"\n## What fields cost\n\nTitle, links and five CSS fields of a page of {size:,} bytes, without text:\n"
+    found = cost.measure()
+    yield f"\n### What fields cost\n\nTitle, links and five CSS fields of a page of {found.size:,} bytes, without text:\n"
     yield "| | per page |\n|---|---|"
-    yield f"| the bare parser | {bare:.0f} µs |"
-    yield f"| Tarantella | {ours:.0f} µs, {ours / bare:.2f} times as much |"
+    yield f"| the bare parser | {found.bare:.0f} µs |"
+    yield f"| Tarantella | {found.ours:.0f} µs, {found.ratio:.2f} times as much |"
 
 
 def main() -> None:
-    written = "\n".join([*lines(), *cost_lines()]) + "\n"
-    if len(sys.argv) > 1:
-        Path(sys.argv[1]).write_text(written, encoding="utf-8")
+    parser = ArgumentParser(prog="python -m benchmarks.quality", description="How well articles and fields are found.")
+    parser.add_argument("--pages", type=Path, metavar="FOLDER", help="pages with known texts, instead of our own")
+    parser.add_argument("--output", type=Path, metavar="FILE", help="where the tables go, instead of being shown")
+    given = parser.parse_args()
+    written = "\n".join(pages_of(given.pages) if given.pages else own_pages()) + "\n"
+    if given.output:
+        given.output.write_text(written, encoding="utf-8")
     else:
         sys.stdout.write(written)
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.reader import Readers
 from tarantella.engine.taster import TASTER, Taster
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor
 from tarantella.engine.worker import Worker, WorkerSettings
-from tarantella.fetchers import FETCHERS
+from tarantella.fetchers import FETCHERS, Means
+from tarantella.fetchers.browser.finding import find_browser
+from tarantella.fetchers.browser.means import BrowserMeans
 from tarantella.fetchers.guard import Guard
+from tarantella.fetchers.missing import MissingFetcher
 from tarantella.fetchers.robots import Robots
 from tarantella.queues import embedded
 from tarantella.queues.caller import CeleryPost, FleetBell
@@ -28,7 +33,7 @@ from tarantella.settings import Settings, load
 from tarantella.store import schema
 from tarantella.store.database import PATIENCE, Database
 
-__all__ = ["make_tools", "open_app", "scrape", "scrape_async"]
+__all__ = ["make_tools", "means_of", "open_app", "scrape", "scrape_async"]
 
 
 def open_app(
@@ -59,11 +64,21 @@ def open_app(
             node=node,
             in_fleet=settings.broker_url is not None,
             timing=Timing.of_life(settings.worker_life_seconds),
+            remembers=settings.strategy_memory_seconds,
+            artifacts=settings.artifacts_dir,
         )
         return Worker(database, tools, worker, partial(make_hints, settings))
 
     def tools() -> Tools:
-        return make_tools(refused=refused_endpoints(settings.data_dir))
+        made = make_tools(
+            refused=refused_endpoints(settings.data_dir), means=means_of(settings), artifacts=settings.artifacts_dir
+        )
+        return replace(made, recheck_share=settings.strategy_recheck_share)
+
+    def strategies() -> list[str]:
+        # In a fleet somebody else may have a browser; pages that need one wait for them.
+        browser = means_of(settings).browser is not None or settings.broker_url is not None
+        return [name for name in FETCHERS if name != "browser" or browser]
 
     return App(
         settings,
@@ -73,6 +88,7 @@ def open_app(
         socket.gethostname(),
         make_bell=partial(make_bell, settings),
         make_news=partial(make_news, settings),
+        strategies=strategies,
     )
 
 
@@ -101,10 +117,37 @@ def make_news(settings: Settings) -> News | None:
     return WireNews(Wire(settings.wire_url)) if settings.wire_url else None
 
 
-def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]] = ()) -> Tools:
+# -- what attempts work with
+
+
+def means_of(settings: Settings) -> Means:
+    """What the settings and this machine give the strategies to work with."""
+    found = find_browser(settings.browser)
+    if found.program is None:
+        return Means(no_browser=found.missing)
+    return Means(
+        BrowserMeans(
+            found.program,
+            sandbox=settings.browser_sandbox,
+            navigation_seconds=settings.browser_nav_timeout_ms / 1000,
+            pages_at_once=settings.browser_pages,
+            most_memory=settings.browser_memory,
+            sessions=settings.sessions_dir,
+        )
+    )
+
+
+def make_tools(
+    guard: Guard | None = None,
+    *,
+    refused: Sequence[tuple[str, int]] = (),
+    means: Means | None = None,
+    artifacts: Path | None = None,
+) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
     guard = guard or Guard(refused_endpoints=refused)
-    fetchers = {name: make(guard) for name, make in FETCHERS.items()}
+    means = means or Means()
+    fetchers = {name: make(guard, means) for name, make in FETCHERS.items()}
     taster = Taster((*TASTER, *(f"--refuse={address}@{port}" for address, port in refused)))
     readers = Readers()
     return Tools(
@@ -112,7 +155,10 @@ def make_tools(guard: Guard | None = None, *, refused: Sequence[tuple[str, int]]
         taster=taster,
         robots=Robots(fetchers["http"]),
         guard=guard,
-        strategies={name: STRATEGIES[name] for name in fetchers},
+        artifacts=Artifacts(artifacts) if artifacts is not None else None,
+        no_browser=None if means.browser is not None else means.no_browser,
+        # A strategy that is missing here is nothing to escalate to; who asks for it is told what to do.
+        strategies={name: STRATEGIES[name] for name, each in fetchers.items() if not isinstance(each, MissingFetcher)},
         closers=(taster.close, readers.close, *(fetcher.close for fetcher in fetchers.values())),
     )
 

@@ -37,6 +37,23 @@ def seconds(most: float, *, zero: bool = False) -> Kind[float]:
     return read
 
 
+def share(value: Any) -> float:
+    """A part of all."""
+    number = _number(value)
+    if number is None or not 0 <= number <= 1:
+        raise ValueError("it should be a number from 0 to 1")
+    return number
+
+
+def flag(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    known = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+    if not isinstance(value, str) or value.lower() not in known:
+        raise ValueError("it should be true or false")
+    return known[value.lower()]
+
+
 def text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("it should be text")

@@ -10,7 +10,19 @@ from typing import Any, Literal, NamedTuple
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
-from tarantella.setting_kinds import Kind, names, networks, one_of, path, redis_address, seconds, text, whole
+from tarantella.setting_kinds import (
+    Kind,
+    flag,
+    names,
+    networks,
+    one_of,
+    path,
+    redis_address,
+    seconds,
+    share,
+    text,
+    whole,
+)
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
 
@@ -119,7 +131,36 @@ class Settings:
         "Time for one page over HTTP, everything included. Also read from APP_HTTP_TIMEOUT_SECONDS.",
         "APP_HTTP_TIMEOUT_SECONDS",
     )
+    browser: str | None = setting(
+        None,
+        text,
+        "The Chromium to use, a program or its path; otherwise one that is found. `off` is none.",
+    )
+    browser_nav_timeout_ms: int = setting(
+        30_000,
+        whole(100, 600_000),
+        "Milliseconds for a browser to reach a page. Also read from APP_BROWSER_NAV_TIMEOUT_MS.",
+        "APP_BROWSER_NAV_TIMEOUT_MS",
+    )
+    browser_pages: int = setting(4, whole(1, 64), "Pages that are open in the browser of one process at the same time.")
+    browser_memory: int = setting(
+        2_000_000_000, whole(100_000_000, 2**50), "Bytes that a browser may use before it is replaced by a new one."
+    )
+    browser_sandbox: bool | None = setting(
+        None, flag, "Whether the browser runs in its sandbox; it does, unless we are root, as whom it can't."
+    )
     connect_timeout_seconds: float = setting(10.0, seconds(600), "Time to reach a host.")
+    strategy_memory_seconds: float = setting(
+        7 * 86_400.0,
+        seconds(100 * 366 * 86_400),
+        "For how long it is remembered which strategy a site takes; after that it is found out anew.",
+    )
+    strategy_recheck_share: float = setting(
+        0.02,
+        share,
+        "Of the pages that are rendered because their site has taught that, the share that is asked for over HTTP as well, "
+        "to see whether that has come to work.",
+    )
     user_agent: str | None = setting(
         None, text, "How we introduce ourselves; an honest one that names Tarantella if unset."
     )
@@ -168,6 +209,15 @@ class Settings:
     @property
     def cache_dir(self) -> Path:
         return self.data_dir / "cache"
+
+    @property
+    def sessions_dir(self) -> Path:
+        return self.data_dir / "sessions"
+
+    @property
+    def artifacts_dir(self) -> Path:
+        """Apart for each database: artifacts are removed when that has no run of theirs."""
+        return self.data_dir / self.workers_dir.name.replace("workers", "artifacts")
 
     @property
     def exports_dir(self) -> Path:

@@ -21,6 +21,8 @@ LOOPBACK = ("--allow-network", "127.0.0.0/8")
 def environment(**more: str) -> dict[str, str]:
     """Ours, without anybody's settings, and with the code of this checkout."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TARANTELLA_", "APP_"))}
+    # Without a browser, unless a test says that it wants one: most want to be quick, and the same everywhere.
+    kept["TARANTELLA_BROWSER"] = "off"
     return {**kept, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", **more}
 
 

@@ -117,7 +117,10 @@ def test_rows_81_and_82_a_login_or_a_named_strategy_needs_no_look(site: SiteProc
     assert (login["resolved_strategy"], named["resolved_strategy"]) == ("browser", "http")
     for run in (login, named):
         server.until_over(run["id"])
-    assert len(asked(site, "/slow")) == 2  # one attempt each, and no look before it
+    # No look at either; and of the two only the named one is fetched, for there is no browser here.
+    assert [hit["query"] for hit in asked(site, "/slow")] == ["s=0.5&n=2"]
+    failed = server.get(f"/jobs/runs/{login['id']}")
+    assert (failed["status"], failed["failure_detail"]) == ("failed", "browser")
 
 
 def test_rows_87_97_and_98_the_history_is_ordered_and_tells_what_happened(

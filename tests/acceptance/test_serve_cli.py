@@ -34,6 +34,7 @@ EQUIVALENTS = {
     "GET /jobs/{job_id}/runs": "jobs runs",
     "GET /jobs/runs": "runs list",
     "GET /jobs/runs/{run_id}": "runs show",
+    "DELETE /jobs/runs/{run_id}": "runs delete",
     "GET /jobs/runs/{run_id}/progress": "runs progress",
     "GET /jobs/runs/{run_id}/progress/stream": "runs progress --follow",
     "GET /jobs/runs/{run_id}/events": "runs events",
@@ -151,6 +152,10 @@ def test_a_run_is_steered_from_elsewhere(at: At, site: SiteProcess, server: Serv
     server.until(lambda: server.get(f"/jobs/runs/{run}"), lambda seen: seen["status"] == "cancelled")
     assert at.ask("runs", "retry-failed", run).json["pages"] > 0
     assert server.until_over(run)["status"] == "completed"
+    unsure = at.run("runs", "delete", run, TARANTELLA_SERVER=at.url)
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    assert at.ask("runs", "delete", run, "--yes").json == {"id": run, "deleted": True}
+    assert run not in [each["id"] for each in at.ask("runs", "list").json]
 
 
 def test_sites_and_the_whole_are_there_from_elsewhere(at: At) -> None:

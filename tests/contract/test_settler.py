@@ -17,7 +17,7 @@ from tarantella.domain.spec import Spec
 from tarantella.engine import settler as settling
 from tarantella.engine import slices
 from tarantella.engine.lane import Clock
-from tarantella.engine.settler import Settler
+from tarantella.engine.settler import GATHER_SECONDS, LONGEST_GATHER, Settler, gather_seconds
 from tarantella.store import pages
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled
@@ -242,3 +242,11 @@ def test_when_a_run_is_full_the_other_slices_are_counted_and_not_stored(
     assert row.refused["max_pages"]["count"] == 26
     assert world.messages(run).count(MAX_PAGES_REACHED) == 1
     world.check()
+
+
+def test_the_faster_pages_come_the_larger_the_batches_and_never_is_waited_long() -> None:
+    assert gather_seconds(pages=1, seconds=0.01) == GATHER_SECONDS
+    assert gather_seconds(pages=3, seconds=5.0) == GATHER_SECONDS
+    assert gather_seconds(pages=40, seconds=0.01) == pytest.approx(0.05)
+    assert gather_seconds(pages=60, seconds=0.1) == LONGEST_GATHER
+    assert gather_seconds(pages=500, seconds=0.0) < GATHER_SECONDS

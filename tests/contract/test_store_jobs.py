@@ -95,7 +95,14 @@ def test_a_run_remembers_its_first_page(world: World) -> None:
     world.settle(worker, failed(world.take_one(run, "y")))
     ended = world.run(run)
     assert ended.status is RunStatus.PARTIAL
-    assert ended.stats == {"http_status": 200, "content_type": "text/html", "content_length": 12, "title": "A"}
+    first = {"http_status": 200, "content_type": "text/html", "content_length": 12, "title": "A"}
+    assert ended.stats == {**first, "cost": ended.cost}
+    assert ended.cost == {
+        "requests": 2,
+        "bytes": ended.bytes,
+        "browser_seconds": 0.0,
+        "pages_by_strategy": {"http": 1},
+    }
     assert ended.attempt == 1
 
 

@@ -105,6 +105,7 @@ BEST = {
     "failed pages of one reason": "pages_by_reason",
     "events of one level": "run_events_of_trouble",
     "half runs": "runs_unseen",
+    "runs to be closed": "runs_to_cancel",
     "living workers": "workers_alive",
 }
 

@@ -6,7 +6,7 @@ import pytest
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import WorkerDead
-from tarantella.domain.event import MAX_PAGES_REACHED, PAGE_FAILED, RUN_COMPLETED, Event
+from tarantella.domain.event import MAX_PAGES_REACHED, PAGE_FAILED, RUN_COMPLETED, STRATEGY_MISSING, Event, Level
 from tarantella.domain.outcome import Body, LaneNews, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
@@ -488,3 +488,15 @@ def test_a_settle_of_ten_thousand_links_is_one_transaction(world: World) -> None
         rounds += 1
     assert rounds == 10
     assert world.status(run) is RunStatus.CANCELLED
+
+
+def test_what_a_run_says_once_is_said_once_whoever_says_it(world: World) -> None:
+    run, worker = world.submit("a", "b"), world.worker()
+    world.acquire(worker)
+    missing = Event(STRATEGY_MISSING, Level.WARN)
+    for page in world.take(run):
+        world.settle(worker, done(page)._replace(events=(missing, Event("Something else"), missing)))
+    told = world.messages(run)
+    assert (told.count(STRATEGY_MISSING), told.count("Something else")) == (1, 2)
+    assert world.run(run).last_event == len(told)
+    world.check()

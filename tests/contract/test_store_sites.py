@@ -9,6 +9,7 @@ import pytest
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import InvalidInput, NotFound
+from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.site import FADES_BY_HALF, SitePolicy, Tally
 from tarantella.store import admission, counters, lanes, sites
@@ -112,10 +113,68 @@ def test_a_run_at_a_paused_host_gives_its_slot_to_one_that_can_use_it(world: Wor
 
 def test_an_owner_hears_of_the_policy_and_of_a_reset(world: World) -> None:
     world.submit("")
-    assert world.read(sites.rulings, names=[HOST]) == {}
+    assert rulings(world) == {}
     allow(world, per_host=2)
     world.write(sites.reset_breaker, host=HOST)
-    assert world.read(sites.rulings, names=[HOST, OTHER]) == {HOST: sites.Ruling(SitePolicy(per_host=2), 1)}
+    assert rulings(world) == {HOST: sites.Ruling(SitePolicy(per_host=2), 1)}
+
+
+# -- what a site teaches
+
+
+def rulings(world: World) -> dict[str, sites.Ruling]:
+    return world.read(sites.rulings, names=[HOST, OTHER], learned_since=world.now - REMEMBERED_SECONDS)
+
+
+def saw(world: World, *sights: tuple[str, str | None], times: int = 1) -> None:
+    """Tell of pages that were had or refused."""
+    [page] = world.take(world.submit("a"))
+    told = Tally()
+    for sight in sights * times:
+        told.saw(sight, page)
+    tally(world, {HOST: told})
+
+
+def learned(world: World) -> str | None:
+    found = site(world).learned
+    return found.strategy if found is not None else None
+
+
+def test_a_site_that_refuses_http_and_gives_to_a_browser_is_remembered_for_it(world: World) -> None:
+    saw(world, ("http", "blocked"), times=5)
+    assert learned(world) is None, "nothing is known that works"
+    assert rulings(world) == {}
+    saw(world, ("browser", None))
+    assert learned(world) == "browser"
+    assert rulings(world) == {HOST: sites.Ruling(learned="browser")}
+    evidence = site(world).evidence
+    assert (dict(evidence["http"].refused), evidence["http"].ok, evidence["browser"].ok) == ({"blocked": 5}, 0, 1)
+    assert evidence["http"].url.endswith("/a")
+    assert evidence["http"].run_id
+
+
+def test_a_site_that_gives_over_http_costs_its_owner_nothing(world: World) -> None:
+    saw(world, ("http", None), times=3)
+    assert learned(world) == "http"
+    assert rulings(world) == {}
+
+
+def test_what_was_learned_is_forgotten_in_time_and_what_is_pinned_is_not(world: World) -> None:
+    saw(world, ("http", "needs_render"), times=5)
+    saw(world, ("browser", None))
+    allow(world, strategy="http")
+    world.now += REMEMBERED_SECONDS + 1
+    assert rulings(world) == {HOST: sites.Ruling(SitePolicy(strategy="http"))}
+    allow(world)
+    assert rulings(world) == {HOST: sites.Ruling()}
+    saw(world, ("http", None))
+    assert site(world).evidence["http"].refused == {}, "what is older than it is worth makes room for the new"
+    assert learned(world) == "http"
+
+
+def test_a_strategy_that_can_not_be_pinned_is_refused(world: World) -> None:
+    with pytest.raises(InvalidInput, match="strategy is 'api_replay'"):
+        allow(world, strategy="api_replay")
 
 
 def test_a_breaker_that_was_reset_is_closed_for_whoever_comes_next(world: World) -> None:

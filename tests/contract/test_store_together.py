@@ -17,7 +17,8 @@ from tarantella.domain.event import RUN_REQUEUED
 from tarantella.domain.outcome import Link
 from tarantella.domain.page import Page, Skip
 from tarantella.domain.run import RunStatus
-from tarantella.store import lanes, records, runs, settle, slots, workers
+from tarantella.domain.spec import Spec
+from tarantella.store import lanes, records, runs, settle, slots, times, workers
 from tarantella.store.database import Database
 from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
@@ -387,3 +388,55 @@ def test_a_death_a_pause_and_the_end_of_runs_meet_without_waiting_for_ever(world
     crowd.together(*(partial(work, member) for work, member in zip((die, die, end, steer), members, strict=True)))
     running = world.read(lambda tx: tx.value("SELECT count(*) FROM runs WHERE status = 'running'"))
     assert running == 0
+
+
+def test_a_clock_that_is_set_while_pages_are_settled_leaves_every_stand_in_time(world: World, crowd: Crowd) -> None:
+    hosts = [A, B]
+    all_runs = [world.submit(*(f"{run}/{n}" for n in range(4)), host=hosts[run % 2]) for run in range(4)]
+    members = [crowd.member() for _ in range(3)]
+    workers_ = [member.worker() for member in members]
+    clock = crowd.member()
+    watch = clock.worker()
+
+    def work(member: World, worker: str) -> None:
+        for turn in range(8):
+            for number, run in enumerate(all_runs):
+                found = member.take(run, hosts[number % 2], limit=2)
+                later = [again(page, member.now + 60.0, charged=False) for page in found[1:]]
+                new = [link(f"{worker}/{turn}/{number}", host) for host in hosts]
+                member.settle(worker, *(done(page, *new) for page in found[:1]), *later)
+
+    def put_back() -> None:
+        for _ in range(8):
+            clock.now -= 3_600.0
+
+            def follow(tx: Tx) -> float:
+                jump = times.follow_clock(tx, "here", clock.now, worker_id=watch)
+                workers.beat(tx, watch, hungry=False, now=clock.now)
+                return jump
+
+            assert clock.database.write_now(follow) < 0.0
+
+    crowd.together(*(partial(work, *each) for each in zip(members, workers_, strict=True)), put_back)
+    world.check()
+
+
+@pytest.mark.parametrize("jump", [3_600.0, -3_600.0])
+def test_of_workers_that_notice_at_once_that_the_clock_was_set_one_moves_the_times(
+    world: World, crowd: Crowd, jump: float
+) -> None:
+    run = world.submit("a", spec=Spec(deadline_seconds=600.0))
+    crew = [crowd.member() for _ in range(4)]
+    ids = [member.worker() for member in crew]
+
+    def beat(member: World, worker: str) -> float:
+        def follow(tx: Tx) -> float:
+            moved = times.follow_clock(tx, "here", NOW + jump, worker_id=worker)
+            workers.beat(tx, worker, hungry=False, now=NOW + jump)
+            return moved
+
+        return member.database.write_now(follow)
+
+    moved = crowd.together(*(partial(beat, *each) for each in zip(crew, ids, strict=True)))
+    assert sorted(moved, key=abs) == [0.0, 0.0, 0.0, jump]
+    assert world.run(run).deadline_at == NOW + 600.0 + jump

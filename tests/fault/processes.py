@@ -26,6 +26,8 @@ LOOK_AGAIN = 0.02
 def environment(**more: str) -> dict[str, str]:
     """The environment of a child: ours, without anybody's settings, and with the code of this checkout."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("TARANTELLA_", "APP_"))}
+    # Without a browser, unless a test says that it wants one: most want to be quick, and the same everywhere.
+    kept["TARANTELLA_BROWSER"] = "off"
     return {**kept, "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT}", "PYTHONUNBUFFERED": "1", **more}
 
 
@@ -178,6 +180,16 @@ class SiteProcess(Child):
             for hit in self.log()["hits"]
             if hit["path"] != "/robots.txt"
         )
+
+    def quiet(self, seconds: float) -> Counter[str]:
+        """The hits, once nothing is in flight and none has come for so long."""
+        give_up, since, before = time.monotonic() + PATIENCE, time.monotonic(), self.hits()
+        while time.monotonic() - since < seconds:
+            assert time.monotonic() < give_up, "It is asked for more and more."
+            time.sleep(LOOK_AGAIN)
+            if (now := self.hits()) != before or self.log()["in_flight"]:
+                since, before = time.monotonic(), now
+        return before
 
     def _ask(self, path: str) -> Any:
         with urllib.request.urlopen(f"{self.url}{path}", timeout=30) as answer:

@@ -111,6 +111,45 @@ def test_a_frozen_engine_is_reported_then_replaced_and_the_run_goes_on(site: Sit
         assert "it has given no sign of life" in server.errors
 
 
+# Run by every Python before it does anything else: the first engine is one whose fetches never come back.
+STUCK_ONCE = """
+import sys
+if "engine" in sys.orig_argv:
+    from pathlib import Path
+    try:
+        Path(__file__).with_name("stuck").touch(exist_ok=False)
+    except FileExistsError:
+        pass
+    else:
+        import asyncio
+        from tarantella.fetchers.http import HttpFetcher
+        async def never(self, request):
+            await asyncio.Event().wait()
+        HttpFetcher.fetch = never
+"""
+
+
+def test_an_engine_that_beats_and_has_work_but_gets_nothing_done_is_reported_then_replaced(
+    site: SiteProcess, data_dir: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "sabotage").mkdir()
+    (tmp_path / "sabotage" / "sitecustomize.py").write_text(STUCK_ONCE)
+    # A page may take a second here, and one that is on its way is no reason to worry for three times as long.
+    env = {**QUICK_TO_NOTICE, "TARANTELLA_HTTP_TIMEOUT_SECONDS": "1", "PYTHONPATH": str(tmp_path / "sabotage")}
+    with ServerProcess(data_dir, env=env) as server:
+        [stuck] = server.engine_pids()
+        assert (tmp_path / "sabotage" / "stuck").exists()
+        task = server.submit(site.url_for("/ok"))
+        server.until(lambda: server.client.get("/readyz"), lambda answer: answer.status_code == 503)
+        until(lambda: "An engine makes no progress" in server.errors, 5, "nobody was told")
+        assert is_alive(stuck), "told before it is killed"
+        assert server.until_over(task)["status"] == "completed"
+        assert not is_alive(stuck)
+        assert "it has had work and made no progress" in server.errors
+        [seen] = server.get("/system")["engines"]
+        assert (seen["restarts"], seen["last_end"]) == (1, "signal 9")
+
+
 def test_a_stop_drains_costs_no_attempt_and_the_next_start_goes_on(site: SiteProcess, data_dir: Path) -> None:
     # On another host, so that nobody else waits for it.
     page = site.url_for("/slow?s=20", "127.0.0.2")

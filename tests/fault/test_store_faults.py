@@ -37,7 +37,7 @@ from tests.fault.processes import SiteProcess
 T = TypeVar("T")
 
 AT_ONCE = 8
-TOLD_AT_MOST = 4
+TOLD_AT_MOST = 8
 PATIENCE = 60.0
 SPEC = '{"concurrency": 4, "attempts": 2, "scope": "any"}'
 
@@ -70,11 +70,11 @@ class FaultyDatabase(Database):
         super().__init__(place)
         self._trouble = trouble
 
-    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str) -> T:
         if not self._trouble.strikes(name):
-            return super()._write(work, durable, name)
+            return super()._write(work, name)
         if self._trouble.after:
-            super()._write(work, durable, name)
+            super()._write(work, name)
             raise StoreBusy("It is said that this failed.")
         raise StoreBroken("There is no room left.")
 
@@ -319,10 +319,10 @@ class UnreadableDatabase(Database):
 
     unreadable = 0
 
-    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str) -> T:
         if name == "settle" and not self.unreadable:
             self.unreadable = 20
-        return super()._write(work, durable, name)
+        return super()._write(work, name)
 
     def _read(self, work: Callable[[Tx], T]) -> T:
         if self.unreadable > 1:

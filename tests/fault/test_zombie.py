@@ -175,10 +175,10 @@ class MuteDatabase(Database):
 
     mute = True
 
-    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str) -> T:
         if name == "beat" and self.mute:
             raise StoreBusy("No beat is written now.")
-        return super()._write(work, durable, name)
+        return super()._write(work, name)
 
 
 def test_a_worker_that_cant_beat_dials_nothing_until_it_can(site: SiteProcess, data_dir: Path) -> None:

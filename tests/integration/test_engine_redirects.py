@@ -83,7 +83,7 @@ async def test_two_hosts_that_send_a_page_to_each_other_do_so_ten_times_at_most(
         began = time.monotonic()
         crawled = await crawl(app, site, "/ping")
         # A page that moves is not left standing until somebody looks by chance.
-        assert time.monotonic() - began < 4
+        assert time.monotonic() - began < 15
     assert crawled.status == "failed"
     [found] = crawled.pages.values()
     assert (found["reason"], found["detail"].partition(":")[0]) == ("bad_response", "too_many_redirects")

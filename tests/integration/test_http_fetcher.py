@@ -14,7 +14,7 @@ import pytest
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import resolve
-from tarantella.fetchers import FETCHERS, default_user_agent
+from tarantella.fetchers import FETCHERS, Means, default_user_agent
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
@@ -156,7 +156,7 @@ def test_the_number_of_clients_is_bounded_and_one_that_is_forgotten_finishes_its
 
 def test_the_registry_makes_a_fetcher() -> None:
     async def story(the: Setting) -> None:
-        fetcher = FETCHERS["http"](Guard())
+        fetcher = FETCHERS["http"](Guard(), Means())
         assert (await fetcher.fetch(the.request("/ok"))).status == 200
         await fetcher.close()
 

@@ -7,6 +7,7 @@ import gzip
 import os
 import resource
 import socket
+import threading
 import time
 import zlib
 from dataclasses import replace
@@ -79,7 +80,7 @@ def told(result: Response | FetchError) -> tuple[Failure, str]:
 def test_a_server_that_takes_its_time_is_a_timeout(path: str, detail: str) -> None:
     began = time.monotonic()
     assert told(attempt(path, HASTY)) == (Failure.TIMEOUT, detail)
-    assert 0.25 < time.monotonic() - began < 3
+    assert 0.25 < time.monotonic() - began < 15
 
 
 @pytest.mark.parametrize(
@@ -180,9 +181,9 @@ def test_a_body_that_nobody_announced_is_as_large_as_one_that_was_at_most(encodi
 
 def test_fifty_thousand_empty_archives_in_a_row_are_not_all_opened() -> None:
     head = b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n"
-    began = time.monotonic()
+    began = time.process_time()
     assert told(on_wire(head + gzip.compress(b"") * 50_000)) == (Failure.NETWORK, "decode")
-    assert time.monotonic() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_an_announced_size_is_refused_before_the_body_is_read() -> None:
@@ -239,13 +240,19 @@ def test_a_host_that_accepts_no_connections_is_a_connect_timeout() -> None:
 
 
 def test_a_slow_resolver_is_stopped_by_the_total_time() -> None:
+    given_up = threading.Event()
+
     def look_up(host: str) -> list[str]:
-        time.sleep(1.0)
+        assert given_up.wait(30), "somebody still waits for this"
         return ["127.0.0.1"]
 
-    guard, began = Guard(dns=Dns(look_up)), time.monotonic()
-    assert told(asyncio.run(outcome("http://slow.test/", HASTY, guard))) == (Failure.TIMEOUT, "dns")
-    assert time.monotonic() - began < 0.9
+    async def fetch() -> Response | FetchError:
+        try:
+            return await outcome("http://slow.test/", HASTY, Guard(dns=Dns(look_up)))
+        finally:
+            given_up.set()
+
+    assert told(asyncio.run(fetch())) == (Failure.TIMEOUT, "dns")
 
 
 @pytest.mark.parametrize("words", ["source: TimedOut", "source:%20TimedOut", "SSL routines", "ConnectionRefused"])

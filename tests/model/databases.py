@@ -25,7 +25,7 @@ class Inline(Database):
     """Works in the thread that asks: most of the time of a search would go into waking the others."""
 
     def write_now(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
-        return self._write(work, durable, name)
+        return self._write(work, name)
 
     def read_now(self, work: Callable[[Tx], T]) -> T:
         return self._read(work)

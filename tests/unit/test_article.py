@@ -73,3 +73,16 @@ def test_articles_in_many_layouts_are_read_well() -> None:
 def test_names_in_many_styles_are_found_well() -> None:
     by_name, _, wrong = measure()
     assert min(tally.f1 for tally in by_name.values()) > 0.9, wrong
+
+
+def test_a_text_goes_on_after_a_pointer_to_something_else_and_ends_where_its_author_is_presented() -> None:
+    body = f"<p>{PARAGRAPH}</p>" * 9
+    links = "<ul><li><a href=/x>Another story altogether</a></li></ul>"
+    pointer, end = f"<p><strong>Read more</strong></p>{links}", f"<h3>About the author</h3><p>Ann: {PARAGRAPH}</p>" * 2
+    text, _, _ = read(PAGE.format(body + pointer + f"<p>{PARAGRAPH}</p>" * 3, end))
+    assert text.count(PARAGRAPH) == 12
+    assert "Another story" not in text and "Read more" not in text and "Ann:" not in text
+
+
+def test_a_short_text_that_is_all_there_is_needs_no_second_look() -> None:
+    assert read(f"<body><h1>Short</h1><p>{PARAGRAPH}</p><p>{PARAGRAPH[::-1]}</p></body>")[2] == QUICK

@@ -13,14 +13,16 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tarantella.cli import config, defaults, options, runs, scrape, tokens
+from tarantella.cli import config, defaults, options, runs, scrape, sites, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
 from tarantella.cli.exits import FAIL_ON
 from tarantella.cli.reference import commands
+from tarantella.domain.job import Wish
 from tarantella.domain.page import PageState
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.scope import ScopeKind
+from tarantella.domain.site import PINS
 from tarantella.domain.spec import TEXT_MODES, Spec
 from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.settings import ABOUT, Settings
@@ -136,6 +138,8 @@ def test_choices_are_those_of_the_domain() -> None:
     assert set(get_args(runs.StateName)) == set(PageState)
     assert set(get_args(options.Format)) == {*EXPORTERS, *FOLDERS}
     assert FAIL_ON == ("failed", "partial", "never")
+    assert get_args(options.StrategyName) == tuple(Wish)
+    assert get_args(sites.PinName) == (Wish.AUTO, *PINS)
     for _, command in all_commands():
         for option in options_of(command):
             free = {"depth", "sitemap", "trap_limit", "per_host", "delay", "max_rate", "parts"}
@@ -162,6 +166,7 @@ def _choices(option: Any) -> set[str]:
         "durability": scrape.Durability,
         "priority": options.PriorityName,
         "strategy": options.StrategyName,
+        "pin": sites.PinName,
         "scope_": tokens.ScopeName,
         "format_": options.Format,
         "fail_on": FAIL_ON,

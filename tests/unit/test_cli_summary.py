@@ -11,6 +11,7 @@ import pytest
 
 from tarantella.cli import words
 from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
+from tarantella.domain.cost import Cost
 from tarantella.domain.run import Counts, RunStatus
 from tarantella.domain.trap import TrapNote
 from tarantella.services.export import Exported
@@ -154,3 +155,20 @@ def test_traps_that_were_stopped_are_shown_with_what_would_let_them_through() ->
     assert "a/list" not in text
     shown = summary_json(replace(SUMMARY, run=replace(ENDED, traps=(counted, *notes))), 0)["traps"]
     assert [trap["pattern"] for trap in shown] == [note.pattern for note in notes]
+
+
+def test_what_pages_would_have_needed_is_told_with_what_to_do() -> None:
+    said = {"wanted": "browser", "reason": "needs_render", "url": "https://example.com/app", "remedy": "Get one."}
+    text = told(replace(SUMMARY, missing=said))
+    assert "A browser would get further: the page is empty until its scripts run.\n  https://example.com/app" in text
+    assert "Get one." in text
+    text = told(replace(SUMMARY, missing={"wanted": "browser", "why": "pinned for its site", "remedy": "Get one."}))
+    assert "A browser would get further: pinned for its site.\n  Get one." in text
+
+
+def test_what_a_browser_took_is_told_where_there_was_one() -> None:
+    rendered = replace(ENDED, costs={"browser": Cost(pages=30, requests=31, bytes=9, milliseconds=61_500)})
+    assert "710, 2.1 MB; pages: 60 with http, 30 with browser; the browser was busy for 1 min 2 s" in told(
+        replace(SUMMARY, run=rendered)
+    )
+    assert "browser" not in told(SUMMARY)

@@ -77,6 +77,19 @@ def filled(time: Time, *runs: ServedRun, count: int = 100) -> OwnedLane:
     return made
 
 
+def test_rendering_is_measured_by_its_own_and_shares_the_slots_with_http() -> None:
+    made = lane(Time())
+    made.throttle = made.throttle.limited_to(8)
+    made.succeeded(0.01)
+    for _ in range(4):
+        made.succeeded(2.0, rendered=True)
+    assert made.throttle.slots == 6, "two seconds are quick for a browser"
+    assert made.throttle.usual == 0.01
+    for _ in range(20):
+        made.succeeded(20.0, rendered=True)
+    assert made.throttle.slots < 6
+
+
 def picked(made: OwnedLane, runs: dict[str, ServedRun], times: int) -> Counter[str]:
     found: Counter[str] = Counter()
     for _ in range(times):

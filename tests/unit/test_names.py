@@ -159,3 +159,14 @@ def test_broken_json_ld_breaks_nothing(broken: str) -> None:
     names = [*RULES, "anything"]
     fields = read(page, *(name for name in names if name not in ("text", "markdown"))).data["fields"]
     assert fields["title"] in ("T", "x")
+
+
+@pytest.mark.parametrize(
+    ("byline", "author"),
+    [('<p class="byline">By Jane Green</p>', "Jane Green"), ('<p class="author">Photo: somebody</p>', "Tea Daily")],
+)
+def test_a_site_that_names_itself_as_author_is_one_only_where_no_person_is_named(byline: str, author: str) -> None:
+    told = '{"@type": "NewsArticle", "headline": "x", "author": {"@type": "Organization", "name": "Tea Daily"}}'
+    page = f"""<html><head><meta property="og:site_name" content="Tea Daily"><script type="application/ld+json">{told}</script></head>
+    <body><h1>x</h1>{byline}<p>Text.</p></body></html>"""
+    assert read(page, "author").data["fields"]["author"] == author

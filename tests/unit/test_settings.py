@@ -14,6 +14,11 @@ from tarantella.settings import ABOUT, Settings, load, variables_of
 TOML, DOTENV = Path("tarantella.toml"), Path(".env")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TARANTELLA_BROWSER")
+
+
 def refused(**given: Any) -> str:
     with pytest.raises(InvalidInput) as caught:
         load(**given)

@@ -17,6 +17,11 @@ from tarantella.settings import Settings, load
 TOML, DOTENV = Path("tarantella.toml"), Path(".env")
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TARANTELLA_BROWSER")
+
+
 def refusal() -> str:
     with pytest.raises(InvalidInput) as caught:
         load()

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from tarantella import __version__
 from tarantella.api import (
+    artifacts,
     docs,
     fields,
     health,
@@ -18,6 +19,7 @@ from tarantella.api import (
     problems,
     runs,
     scraping,
+    sessions,
     sites,
     streams,
     system,
@@ -41,9 +43,11 @@ ROUTERS = (
     scraping.router,
     streams.router,
     runs.router,
+    artifacts.router,
     fields.router,
     jobs.router,
     sites.router,
+    sessions.router,
     health.router,
     metrics.router,
     system.router,

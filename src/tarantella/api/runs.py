@@ -89,6 +89,16 @@ async def get_run(run_id: RunId, plane: Wired) -> RunView:
     return await shown(plane, checked_id(run_id, "run"))
 
 
+@router.delete("/{run_id}", status_code=204, summary="Delete a run", responses=_STEER)
+async def delete_run(run_id: RunId, plane: Wired) -> None:
+    """Delete a run that is over, and all that it collected. Refused while it is not: cancel it first.
+
+    Deleting it twice is deleting it once; who comes second is told that it is not there.
+    """
+    run = await use_cases.seen(plane.app, checked_id(run_id, "run"))
+    await use_cases.delete(plane.app, run.id)
+
+
 @router.get("/{run_id}/progress", summary="How far a run is", responses=_GET)
 async def get_progress(run_id: RunId, plane: Wired) -> ProgressView:
     """Counts, pace and time to the end."""

@@ -37,14 +37,13 @@ async def listed(
     found = await sites.listed(plane.app, after=after, limit=limit + 1, breaker_open=breaker_open, paused=paused)
     page, more = cut(found, limit)
     lead_on(request, response, cursors.written(name, page[-1].host) if more else None)
-    now = plane.app.now()
-    return [SiteView.of(site, now) for site in page]
+    return [SiteView.of(plane.app, site) for site in page]
 
 
 @router.get("/{host}", response_model=SiteView, summary="One host", responses=problems(404, 422, 503))
 async def show(host: Host, plane: Wired) -> SiteView:
-    """Its policy, its health, its breaker, its throttle, and how often it failed."""
-    return SiteView.of(await sites.get(plane.app, host), plane.app.now())
+    """Its policy, its health, its breaker, its throttle, how often it failed, and which strategy it was found to take."""
+    return SiteView.of(plane.app, await sites.get(plane.app, host))
 
 
 @router.patch(
@@ -53,11 +52,12 @@ async def show(host: Host, plane: Wired) -> SiteView:
 async def change(host: Host, body: PolicyChange, plane: Wired) -> SiteView:
     """What is not mentioned stays as it is; `null` leaves it to the runs again. Traffic follows within a second.
 
-    A policy can only be stricter than the runs are: of several limits the strictest decides.
+    A policy can only be stricter than the runs are: of several limits the strictest decides. A strategy is for runs that leave
+    it to us, and for the pages that they start from now on.
     """
     site = await sites.change_policy(plane.app, host, body.model_dump(exclude_unset=True))
     plane.bell.ring()
-    return SiteView.of(site, plane.app.now())
+    return SiteView.of(plane.app, site)
 
 
 @router.post(
@@ -70,4 +70,4 @@ async def reset_breaker(host: Host, plane: Wired) -> SiteView:
     """Closes the breaker of a host that failed. If it fails on, the breaker opens again."""
     site = await sites.reset_breaker(plane.app, host)
     plane.bell.ring()
-    return SiteView.of(site, plane.app.now())
+    return SiteView.of(plane.app, site)

@@ -39,6 +39,7 @@ FILES: Mapping[str, str] = {
     "jobs": "jobs",
     "tasks": "tasks",
     "sites": "sites",
+    "sessions": "sessions",
     "system": "system",
     "tokens": "tokens",
     "preview": "preview",

@@ -82,6 +82,7 @@ async def drained(
         elapsed=elapsed,
         ended=max(0, run.counts.total - run.counts.pending - ended_before),
         troubles=await runs.troubles(opened.app, run.id),
+        missing=await runs.missing_strategy(opened.app, run.id),
         exported=exported,
         export_error=export_error,
         suffix=opened.suffix,

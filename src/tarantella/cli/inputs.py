@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.field import FieldSet
 from tarantella.domain.spec import Secrets
@@ -67,14 +70,28 @@ def backoff_of(base: float) -> Backoff:
     return Backoff(base=base, cap=max(Backoff().cap, base))
 
 
-def secrets_of(headers: Sequence[str], cookies_file: Path | None, proxy: str | None) -> Secrets:
-    """What is sent along with requests and shown to nobody."""
+def browsing_of(file: Path | None, **said: Any) -> Browsing:
+    """What a browser file says, and on top of it what was said at the command line."""
+    if file is None:
+        base = Browsing()
+    else:
+        from tarantella.services.browsing_file import read_browsing_file
+
+        base = read_browsing_file(file)
+    return replace(base, **{name: value for name, value in said.items() if value is not None})
+
+
+def secrets_of(
+    headers: Sequence[str], cookies_file: Path | None, proxy: str | None, filled_in: Sequence[str] = ()
+) -> Secrets:
+    """What is sent along with requests, or filled in, and shown to nobody."""
     from tarantella.fetchers.cookies import read_cookies
 
     return Secrets(
         headers=dict(_header(text) for text in headers),
         cookies=read_cookies(cookies_file) if cookies_file is not None else (),
         proxy=_proxy(proxy) if proxy is not None else None,
+        values={name: os.environ[name] for name in filled_in if name in os.environ},
     )
 
 

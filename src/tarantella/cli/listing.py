@@ -112,7 +112,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
         yield _fact("", f"and {words.count(len(run.roots) - 5)} more")
     yield _fact("pages", words.sum_of(run.counts))
     yield _fact("records", words.count(run.records))
-    yield _fact("requests", f"{words.count(run.requests)}, {words.size(run.bytes)}")
+    yield _fact("requests", words.cost(run.cost))
     yield _fact("created", words.when(run.created_at))
     if run.started_at:
         yield _fact("started", f"{words.when(run.started_at)}, took {words.duration(lasted(run))}")
@@ -155,6 +155,7 @@ def _told(run: Run) -> Iterator[str]:
                 else value
             )
             yield f"{name} {shown}" if value is not True else name
+    yield f"strategy {spec.wish}"
     if spec.traps != TrapLimits():
         yield f"trap limits {spec.traps}"
     yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)

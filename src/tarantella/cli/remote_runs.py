@@ -66,6 +66,23 @@ class RemoteRuns:
         """Pause, resume, cancel or retry-failed."""
         return self._one(run, lambda server, path: server.ask("POST", f"{path}/{how}"), briefly=True)
 
+    def delete(self, run: str, confirmed: Callable[[str], bool]) -> int:
+        """Delete a run, once it was shown which one is meant."""
+        with self._connected() as server:
+            path = _path(server, run)
+            found = server.ask("GET", path)
+            pages = words.count(found["counts"]["total"], "page")
+            told = f"run {words.short_id(found['id'])} at {server.server}: {pages}"
+            if not confirmed(told):
+                server.terminal.say("Nothing was deleted.")
+                return 0
+            server.ask("DELETE", path)
+            if self.asking.as_json:
+                server.terminal.show_json({"id": found["id"], "deleted": True})
+            else:
+                server.terminal.say(f"Deleted {told}.")
+        return 0
+
     def pages(self, run: str, state: str | None, reason: str | None, limit: int) -> int:
         with self._connected() as server:
             found = server.listed(f"{_path(server, run)}/pages", limit, status=state, reason=reason)
@@ -108,7 +125,7 @@ class RemoteRuns:
     def export(self, run: str, format_: str | None, output: str | None) -> int:
         """Write the records to a file, which appears when all of them are there, or to stdout."""
         with self._connected() as server:
-            run_id = _found(server, run)
+            run_id = found_run(server, run)
             name = format_ or (Path(output).suffix[1:] if output not in (None, "-") else "") or "jsonl"
             chunks = server.download(f"{RUNS}/{run_id}/export", format=name)
             if output == "-":
@@ -117,7 +134,7 @@ class RemoteRuns:
                 sys.stdout.buffer.flush()
                 return 0
             path = Path(output) if output is not None else Path(f"{run_id}.{name}")
-            size = _written(path, chunks)
+            size = written(path, chunks)
             if self.asking.as_json:
                 server.terminal.show_json({"run_id": run_id, "format": name, "bytes": size, "output": str(path)})
             else:
@@ -169,10 +186,10 @@ def refuse(because: str, **options: object) -> None:
 
 
 def _path(server: Connection, run: str) -> str:
-    return f"{RUNS}/{part(_found(server, run))}"
+    return f"{RUNS}/{part(found_run(server, run))}"
 
 
-def _found(server: Connection, text: str) -> str:
+def found_run(server: Connection, text: str) -> str:
     """The id of the run that is meant, as `runs` has it everywhere: all of it, its beginning or end, or `latest`."""
     wanted = text.lower()
     if len(wanted) == ID_LENGTH:
@@ -219,7 +236,7 @@ def _progress_line(told: dict[str, Any]) -> str:
     return f"{told['phase']}: {counts['done']:,} done, {counts['failed']:,} failed, {counts['pending']:,} to go"
 
 
-def _written(path: Path, chunks: Iterator[bytes]) -> int:
+def written(path: Path, chunks: Iterator[bytes]) -> int:
     part_of = path.with_name(f"{path.name}.part")
     size = 0
     try:

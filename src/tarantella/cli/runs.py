@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -297,6 +298,25 @@ def explain(
             for line in story_lines(found, time.time()):
                 tarantella.terminal.show(line)
     return 0
+
+
+@app.command(cls=Command)
+def artifacts(
+    run: RunArgument,
+    save: Annotated[
+        Path | None, typer.Option("--save", metavar="DIR", help="Write them to this folder.", show_default=False)
+    ] = None,
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+) -> int:
+    """List the screenshots and the HTML that a run in a browser has kept, and save them."""
+    from tarantella.cli.artifacts import show
+    from tarantella.cli.asking import Asking
+
+    return show(Asking(as_json, verbose, server, data_dir, database_url), run, save)
 
 
 def remote(server: str, as_json: bool, verbose: int) -> RemoteRuns:

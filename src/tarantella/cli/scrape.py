@@ -21,6 +21,7 @@ from tarantella.cli.options import (
     PriorityName,
     Quiet,
     RecordFormat,
+    StrategyName,
     Verbose,
 )
 
@@ -35,6 +36,7 @@ T = TypeVar("T")
 WHAT = "What to fetch"
 PACE = "How fast, how long, how stubborn"
 IDENTITY = "Who we are and what we may reach"
+BROWSER = "In a browser"
 KEEP = "What to keep of each page"
 DEVELOPMENT = "While you develop"
 
@@ -211,6 +213,74 @@ def scrape(
             rich_help_panel=IDENTITY,
         ),
     ] = None,
+    strategy: Annotated[
+        StrategyName,
+        typer.Option(
+            metavar="auto|http|browser|api_replay",
+            help="How to fetch: over plain HTTP, or in a browser, which runs the pages' scripts and costs fifty times as much. "
+            "auto starts with HTTP, unless the site has taught otherwise, and goes on in a browser where it must.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = "auto",
+    wait_for: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSS",
+            help="In a browser: read a page when something matches this.",
+            show_default="when its network is quiet",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    scroll: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="In a browser: scroll to the end of a page, so often at most, while that brings more.",
+            show_default="0",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    load_more: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CSS",
+            help="In a browser: click this while it is there, 20 times at most.",
+            show_default="none",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    screenshot: Annotated[
+        bool,
+        typer.Option(
+            "--screenshot",
+            help="In a browser: keep a picture of each page; see `runs artifacts`.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = False,
+    keep_html: Annotated[
+        bool,
+        typer.Option(
+            "--keep-html",
+            help="In a browser: keep the HTML of each page as its scripts left it; see `runs artifacts`.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = False,
+    browser_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="All of this and actions, in YAML or JSON; what is filled in by `secret` is taken from the environment.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
+    session: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="In a browser: the login that `tarantella sessions import` has stored.",
+            rich_help_panel=BROWSER,
+        ),
+    ] = None,
     text: Annotated[
         TextMode,
         typer.Option(
@@ -297,6 +367,7 @@ def scrape(
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
     from tarantella.domain.errors import InvalidInput
+    from tarantella.domain.job import Wish, wished
     from tarantella.domain.run import Priority
     from tarantella.domain.scope import ScopeKind
     from tarantella.domain.sitemap import AUTO, chosen
@@ -306,6 +377,14 @@ def scrape(
 
     sitemaps = tuple(map(chosen, sitemap or ()))
     wanted = inputs.field_set_of_file(fields_file)
+    browsing = inputs.browsing_of(
+        browser_file,
+        wait_for=wait_for,
+        scroll=scroll,
+        load_more=load_more,
+        screenshot=screenshot or None,
+        keep_html=keep_html or None,
+    )
     if not urls and urls_file is None and not any(each != AUTO for each in sitemaps):
         raise InvalidInput(
             "There is no address to start from.",
@@ -348,10 +427,13 @@ def scrape(
             pagination=wanted.pagination,
             keep_bodies=keep_bodies,
             keep_cookies=not no_cookies,
+            browser=browsing,
+            session=session,
             durable=_chosen(durability, settings.durability) == "full",
             priority=Priority[priority.upper()],
-            secrets=inputs.secrets_of(header or (), cookies_file, proxy),
+            secrets=inputs.secrets_of(header or (), cookies_file, proxy, browsing.secrets),
         )
+        spec = wished(spec, Wish(strategy))
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, not_to=urls_file)
         starts = inputs.start_addresses(urls or (), urls_file, lambda: signals.asked)
         ending = Ending(target, fail_on, as_json)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,6 +18,8 @@ Examples:
   tarantella sites list
   tarantella sites set example.com --per-host 2 --delay 1.5
   tarantella sites set example.com --pause             nothing is asked of it until --go-on
+  tarantella sites set example.com --strategy browser  instead of what it has taught; auto goes by that again
+  tarantella sites show example.com                    among others, which strategy it takes, and how that is known
   tarantella sites reset-breaker example.com
 """
 COLUMNS = {
@@ -29,9 +31,11 @@ COLUMNS = {
     "slots": "throttle.slots",
     "per host": "policy.per_host",
     "delay": "policy.delay",
+    "strategy": "strategy",
     "runs": "waiting_runs",
 }
 NONE = "none"
+PinName = Literal["auto", "http", "browser"]
 POLICY = "Policy"
 
 app = typer.Typer(
@@ -72,7 +76,7 @@ def show(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
-    """Show all about one site: policy, health, breaker, throttle, errors."""
+    """Show all about one site: policy, health, breaker, throttle, errors, and which strategy it was found to take."""
     return _asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(host))
 
 
@@ -114,6 +118,16 @@ def set_(
             "--pause/--go-on", help="Ask nothing of it, or go on.", show_default=False, rich_help_panel=POLICY
         ),
     ] = None,
+    pin: Annotated[
+        PinName | None,
+        typer.Option(
+            "--strategy",
+            metavar="auto|http|browser",
+            help="How its pages are fetched, by runs that leave it to us; auto goes by what the site has taught.",
+            show_default=False,
+            rich_help_panel=POLICY,
+        ),
+    ] = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
@@ -129,7 +143,11 @@ def set_(
     change: dict[str, Any] = {
         name: _number(name, text, kind) for name, (text, kind) in numbers.items() if text is not None
     }
-    change |= {name: said for name, said in (("obey_robots", obey_robots), ("paused", paused)) if said is not None}
+    change |= {
+        name: said
+        for name, said in (("obey_robots", obey_robots), ("paused", paused), ("strategy", pin))
+        if said is not None
+    }
     return _asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(host), change)
 
 

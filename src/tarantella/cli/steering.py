@@ -226,6 +226,7 @@ def delete(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -234,6 +235,10 @@ def delete(
     Files that were exported stay where they are.
     """
     from tarantella.cli import words
+    from tarantella.cli.remote_runs import server_of
+
+    if (server := server_of(server, data_dir, database_url)) is not None:
+        return remote(server, as_json, verbose).delete(run, lambda told: yes or _confirmed(f"Delete {told}?"))
     from tarantella.cli.opening import opened, run_async
 
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
@@ -267,6 +272,7 @@ async def _delete(opened: Opened, run_id: str) -> None:
     from tarantella.services import runs
 
     await runs.delete(opened.app, run_id)
+    await opened.app.database.reclaim()
 
 
 def _confirmed(question: str) -> bool:

@@ -36,6 +36,7 @@ class Summary:
     width: int = 80
     ellipsis: str = "…"
     resumable: bool = True
+    missing: Mapping[str, Any] | None = None  # a strategy that pages would have needed
 
     @property
     def interrupted(self) -> bool:
@@ -88,7 +89,7 @@ def _numbers(summary: Summary) -> Iterator[str]:
     yield f"pages     {words.sum_of(summary.run.counts)}"
     speed = summary.ended / summary.elapsed if summary.elapsed > 0 else 0.0
     yield f"time      {words.duration(summary.elapsed)}, {words.rate(speed)}"
-    yield f"requests  {words.count(summary.run.requests)}, {words.size(summary.run.bytes)}"
+    yield f"requests  {words.cost(summary.run.cost)}"
 
 
 def _troubles(summary: Summary) -> Iterator[Styled]:
@@ -129,10 +130,21 @@ def coverage_lines(run: Run) -> Iterator[str]:
 def _hints(summary: Summary) -> Iterator[str]:
     if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
         yield f"{ALL_DENIED}\n{INDENT}{option}"
+    if summary.missing is not None:
+        yield "\n".join(_missing(summary, summary.missing))
     if summary.interrupted and summary.resumable:
         yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
     elif summary.interrupted:
         yield "Everything so far is kept, but the site has ended with this command: it can't go on."
+
+
+def _missing(summary: Summary, said: Mapping[str, Any]) -> Iterator[str]:
+    """What would have been needed for some pages, an example of them, and what to do."""
+    why = in_words("failed", said["reason"]) if "reason" in said else words.clean(said["why"])
+    yield f"A {said['wanted']} would get further: {why}."
+    if "url" in said:
+        yield INDENT + words.shortened(words.clean(said["url"]), summary.width - len(INDENT), summary.ellipsis)
+    yield INDENT + said["remedy"]
 
 
 def allow_network(troubles: Sequence[Mapping[str, Any]], done: int) -> str | None:

@@ -31,6 +31,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "records": run.records,
         "requests": run.requests,
         "bytes": run.bytes,
+        "cost": run.cost,
         "disk_bytes": run.disk_bytes,
         "refused": {reason: entry["count"] for reason, entry in run.refused.items()},
         "sitemaps": run.sitemaps,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import shutil
 import sys
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import lru_cache
 from math import ceil
 from pathlib import Path
+from typing import Any
 
 from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
@@ -65,6 +67,17 @@ def wait(seconds: float) -> str:
     """`7 s`: how long until something happens, never less than it is."""
     whole = max(1, ceil(seconds))
     return f"{whole} s" if whole < 60 else duration(whole)
+
+
+def cost(told: Mapping[str, Any]) -> str:
+    """What a run took: `90, 334.8 kB`, and how its pages were had, where that was not over HTTP alone."""
+    line = f"{count(told['requests'])}, {size(told['bytes'])}"
+    pages = told["pages_by_strategy"]
+    if not told["browser_seconds"] and set(pages) <= {"http"}:
+        return line
+    shares = ", ".join(f"{count(number)} with {name}" for name, number in pages.items())
+    busy = f"the browser was busy for {duration(told['browser_seconds'])}" if told["browser_seconds"] else ""
+    return "; ".join(filter(None, (line, f"pages: {shares}" if shares else "", busy)))
 
 
 def clock(seconds: float) -> str:

@@ -54,6 +54,9 @@ POLICY: Mapping[Failure, Policy] = {
 # The detail of an attempt that killed the process it was made in.
 CRASH = "crash"
 
+# The detail of an attempt with a strategy that this machine lacks: the next one would lack it too.
+MISSING = "missing"
+
 # Of the answers that are `bad_response`, only these can be better the next time.
 RETRYABLE_STATUS = frozenset({408, 425, *range(500, 600)})
 

@@ -9,6 +9,8 @@ from enum import StrEnum
 from tarantella.domain.errors import InvalidInput, NotThereYet
 from tarantella.domain.failure import Failure
 from tarantella.domain.field import Field
+from tarantella.domain.learning import REFUSALS
+from tarantella.domain.spec import Spec
 
 ON_DEMAND = "on_demand"
 MOST_FIELDS = 200
@@ -76,10 +78,23 @@ def known_strategy(wish: Wish, *, requires_auth: bool) -> str | None:
     return None if wish is Wish.AUTO else wish.value
 
 
-# What a site does to a plain client that a browser may get past.
-_REFUSALS = frozenset({Failure.BLOCKED, Failure.RATE_LIMITED, Failure.NEEDS_RENDER})
+def wish_of(text: str) -> Wish:
+    try:
+        return Wish(text)
+    except ValueError:
+        raise InvalidInput(
+            f"There is no strategy {text!r}.", field="strategy", remedy=f"Choose one of {', '.join(Wish)}."
+        ) from None
+
+
+def wished(spec: Spec, wish: Wish, *, requires_auth: bool = False) -> Spec:
+    """The spec with its strategy, as far as that needs no look at the site."""
+    known = known_strategy(wish, requires_auth=requires_auth)
+    if known is None and not spec.is_for_a_browser:
+        return replace(spec, auto=True)
+    return replace(spec, strategy=known or Wish.BROWSER.value)
 
 
 def strategy_after(failure: Failure | None) -> str:
     """The strategy that a look at the site suggests; one that told nothing suggests the cheapest."""
-    return Wish.BROWSER if failure in _REFUSALS else Wish.HTTP
+    return Wish.BROWSER if failure in REFUSALS else Wish.HTTP

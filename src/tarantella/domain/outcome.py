@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tarantella.domain.breaker import Breaker
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
+from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.domain.trap import TrapNote
 
@@ -108,6 +109,7 @@ class Outcome(NamedTuple):
     cookies: tuple[Cookie, ...] = ()  # that the run knows since this attempt
     traps: tuple[TrapNote, ...] = ()
     lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
+    sights: tuple[Sight, ...] = ()  # what it shows of strategies, where that is not what its attempt says
     partial: bool = False  # more of the same page follows: it stays where it is until the last of it is stored
 
     @property

@@ -7,6 +7,10 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.failure import Failure
+from tarantella.domain.learning import Sight, Sights
+from tarantella.domain.page import Page
+from tarantella.domain.strategy import BROWSER, HTTP
 
 # What was seen so many seconds ago counts half as much as what is seen now.
 FADES_BY_HALF = 300.0
@@ -20,6 +24,9 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
 )
 
 
+PINS = (HTTP.name, BROWSER.name)
+
+
 @dataclass(frozen=True, slots=True)
 class SitePolicy:
     """What a host may be asked. It can only make the runs stricter, never looser: what is not said is left to them."""
@@ -29,6 +36,7 @@ class SitePolicy:
     max_rate: float | None = None  # requests a second
     obey_robots: bool = False  # also for runs that don't care
     paused: bool = False  # nothing is asked for; pages wait
+    strategy: str | None = None  # pinned for runs that leave it to us; with HTTP, nothing escalates either
     parts: int | None = None  # lanes that it is split in, each with its share of the limits
 
     def __post_init__(self) -> None:
@@ -40,6 +48,12 @@ class SitePolicy:
                     field=name,
                     remedy="Choose a value in that range, or none to leave it to the runs.",
                 )
+        if self.strategy is not None and self.strategy not in PINS:
+            raise InvalidInput(
+                f"strategy is {self.strategy!r}.",
+                field="strategy",
+                remedy=f"Choose one of {', '.join(PINS)}, or auto to go by what the site has shown.",
+            )
 
     @property
     def least_delay(self) -> float:
@@ -61,17 +75,30 @@ class Tally:
     slots: float | None = None
     slots_limit: int | None = None
     delay: float | None = None
+    seen: dict[Sight, Sights] = field(default_factory=dict)  # of strategies
 
     def add(self, failure: str | None, elapsed_ms: int) -> None:
         self.requests += 1
         self.elapsed_ms += elapsed_ms
-        if failure is not None:
+        # An empty page says nothing against the host.
+        if failure is not None and failure != Failure.NEEDS_RENDER:
             self.failures[failure] += 1
+
+    def saw(self, sight: Sight, page: Page) -> None:
+        """A page was had with this strategy, or refused to it."""
+        sights = self.seen.get(sight)
+        if sights is None:
+            sights = self.seen[sight] = Sights()
+        sights.count += 1
+        sights.page = page
 
     def merge(self, other: Tally) -> None:
         self.requests += other.requests
         self.elapsed_ms += other.elapsed_ms
         self.failures += other.failures
+        for sight, sights in other.seen.items():
+            known = self.seen.setdefault(sight, Sights(page=sights.page))
+            known.count += sights.count
 
 
 def faded(value: float, seconds: float) -> float:

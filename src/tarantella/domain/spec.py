@@ -8,10 +8,12 @@ from ipaddress import ip_network
 from typing import Any, Self
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import Field, check_names
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
+from tarantella.domain.session import check_session_name
 from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.trap import TrapLimits
@@ -29,6 +31,7 @@ class Secrets:
     cookies: tuple[Mapping[str, str], ...] = ()
     proxy: str | None = None
     servers: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
+    values: Mapping[str, str] = field(default_factory=dict)  # what a browser fills in, by name
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,10 @@ class Spec:
     keep_cookies: bool = True
     partial_ok: bool = True
     durable: bool = False
-    strategy: str = "http"
+    strategy: str = "http"  # that pages start with
+    auto: bool = False  # it was left to us: pages that are empty without scripts get another, as do sites that need it
+    browser: Browsing = Browsing()
+    session: str | None = None  # the name of a login that was stored
     priority: Priority = Priority.MEDIUM
     secrets: Secrets = Secrets()
 
@@ -91,6 +97,8 @@ class Spec:
                 field="strategy",
                 remedy=f"Choose one of {', '.join(STRATEGIES)}.",
             )
+        if self.session is not None:
+            check_session_name(self.session)
         check_names(self.fields)
         if self.item is not None:
             _check_items(self.fields)
@@ -106,10 +114,31 @@ class Spec:
                     remedy="Write it like 10.0.0.0/8 or ::1/128.",
                 ) from None
 
+    @property
+    def is_for_a_browser(self) -> bool:
+        """Whether it says what only a browser can do: wait, click, scroll, take pictures, or use a login that was stored."""
+        return self.session is not None or self.browser != Browsing()
+
+    @property
+    def wish(self) -> str:
+        """The strategy as it was asked for."""
+        return "auto" if self.auto else self.strategy
+
+    def check_secrets(self) -> None:
+        """Raises InvalidInput where a secret is to be filled in that nobody gave. A spec without its secrets is still one."""
+        for name in self.browser.secrets:
+            if name not in self.secrets.values:
+                raise InvalidInput(
+                    f"The secret {name!r} is to be filled in, and was not given.",
+                    field="browser.actions",
+                    remedy=f"Set {name} in the environment of the command, or give it in the job's `fill`.",
+                )
+
     def to_json(self) -> dict[str, Any]:
         """The snapshot without its secrets and its start URLs, which are pages."""
         data = asdict(self)
         del data["secrets"], data["urls"]
+        data["browser"] = self.browser.to_json()
         data["fields"] = [wanted.to_json() for wanted in self.fields]
         for name in ("item", "pagination"):
             place: Field | None = getattr(self, name)
@@ -133,12 +162,17 @@ class Spec:
         for name in ("item", "pagination"):
             values[name] = Field.from_json(values[name]) if values.get(name) else None
         values["backoff"] = Backoff(**values["backoff"])
+        values["browser"] = Browsing.from_json(values.get("browser") or {})
         values["traps"] = TrapLimits(**values.get("traps", {}))
         values["scope"] = ScopeKind(values["scope"])
         values["priority"] = Priority(values["priority"])
         if secrets:
             values["secrets"] = Secrets(
-                secrets["headers"], tuple(secrets["cookies"]), secrets["proxy"], tuple(secrets.get("servers", ()))
+                secrets["headers"],
+                tuple(secrets["cookies"]),
+                secrets["proxy"],
+                tuple(secrets.get("servers", ())),
+                secrets.get("values") or {},
             )
         return cls(**values)
 

@@ -27,5 +27,5 @@ STRATEGIES: Mapping[str, Strategy] = {each.name: each for each in (HTTP, API_REP
 
 def next_strategy(current: str, available: Mapping[str, Strategy]) -> str:
     """Where a refused page goes: up the ladder if that rung is there, otherwise the same again."""
-    target = available[current].escalates_to
+    target = STRATEGIES[current].escalates_to
     return target if target is not None and target in available else current

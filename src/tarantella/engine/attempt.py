@@ -11,6 +11,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, Skip
 from tarantella.domain.url import Url, redact, stored
+from tarantella.engine import ladder
 from tarantella.engine.answering import done, moved, skipped
 from tarantella.engine.failing import failed
 from tarantella.engine.lane import OwnedLane
@@ -26,6 +27,9 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
     """Try one page once, and say what should become of it. A page's trouble is an outcome, never an exception."""
     clock = tools.clock
     began_at, began = clock.wall(), clock.monotonic()
+    taken = page
+    if (lane.prefers is not None or run.climbed) and run.spec.auto:
+        page = ladder.climbed(page, lane, run, tools)
     try:
         url = stored(page.url)
         if (run.spec.obey_robots or lane.obeys_robots) and not known_to_be_allowed(url, lane, run, tools):
@@ -40,10 +44,22 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         )
         if visit.protocol == FROM_CACHE:
             lane.spared()
+        if visit.artifacts and tools.artifacts is not None:
+            await tools.artifacts.keep(page.run_id, page.id, visit.artifacts)
+        cheap = lane.to_compare.pop(page.id, None) if lane.to_compare else None
+        shell = visit.extracted is not None and visit.extracted.shell is not None
+        if shell:
+            visit = ladder.without_shell(visit, page, lane, run, tools)
         if visit.failure is not None:
             outcome = failed(page, lane, run, tools, visit, tried, began)
         else:
             outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
+            if shell:
+                outcome = ladder.kept_empty(outcome, page, lane, run, tools)
+            elif cheap is not None:
+                outcome = ladder.compared(outcome, visit, cheap, page)
+        if page is not taken or page.strategy != run.spec.strategy:
+            outcome = ladder.with_strategy(outcome, taken, page, run)
         return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
     except (HostMustWait, asyncio.CancelledError):
         raise
@@ -60,7 +76,9 @@ def _answered(
     """The site gave what was asked for: is it a page of this run?"""
     lane_was = lane.breaker.state
     if visit.protocol != FROM_CACHE:
-        lane.succeeded(elapsed)
+        lane.succeeded(elapsed, rendered=page.strategy == "browser")
+    if page.strategy == "http":
+        lane.plain_ok += 1
     events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.host}),)
     if visit.redirect_to is not None:
         outcome = moved(page, run, visit, visit.redirect_to, tried, tools)

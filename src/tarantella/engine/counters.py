@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from tarantella.domain.outcome import FROM_CACHE
 from tarantella.domain.page import PageState
 from tarantella.store.settle import Settled
 
@@ -31,24 +32,18 @@ class Counters:
         """Add what one settle stored."""
         self._add("tarantella_settles_total", 1)
         self._add("tarantella_lost_pages_total", settled.lost)
-        records = size = 0
-        alike: defaultdict[tuple[PageState, str | None, str | None, str | None], int] = defaultdict(int)
-        for outcome in settled.outcomes:
-            records += len(outcome.records)
-            strategy = failure = None
-            if (attempt := outcome.attempt) is not None and attempt.was_sent:
-                strategy, failure = attempt.strategy, attempt.failure
-                size += attempt.bytes
-            alike[outcome.state, outcome.reason, strategy, failure] += 1
-        self._add("tarantella_records_total", records)
-        self._add("tarantella_response_bytes_total", size)
-        for (state, reason, strategy, failure), pages in alike.items():
+        outcomes = settled.outcomes
+        sent = [tried for o in outcomes if (tried := o.attempt) is not None and tried.protocol != FROM_CACHE]
+        self._add("tarantella_records_total", sum(len(o.records) for o in outcomes))
+        self._add("tarantella_response_bytes_total", sum(tried.bytes for tried in sent))
+        # Most are alike: those are counted first, and told once.
+        for (state, reason), pages in Counter([(o.state, o.reason) for o in outcomes]).items():
             if state is not PageState.PENDING:
                 self._add("tarantella_pages_total", pages, ("state", state), ("reason", reason or ""))
-            if strategy is not None:
-                self._add("tarantella_requests_total", pages, ("strategy", strategy))
+        for (strategy, failure), requests in Counter([(tried.strategy, tried.failure) for tried in sent]).items():
+            self._add("tarantella_requests_total", requests, ("strategy", strategy))
             if failure is not None:
-                self._add("tarantella_failures_total", pages, ("code", failure))
+                self._add("tarantella_failures_total", requests, ("code", failure))
 
     def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
         self._counts[name, labels] += amount

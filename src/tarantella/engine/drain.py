@@ -14,7 +14,9 @@ from tarantella.domain.page import Page, PageKind
 from tarantella.domain.parts import host_of
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
+from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
+from tarantella.engine.recheck import attempt_recheck
 from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
@@ -123,7 +125,7 @@ class Drain:
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
-                if self._has is not None and (lacking := _lacking(found, self._has)) is not None:
+                if self._has is not None and (lacking := self._lacking(lane, found, self._has)) is not None:
                     # Somebody else has it, or will have it. The whole lane goes to them: a host has one owner.
                     lane.lacks, lane.releasing = lacking, True
                     return
@@ -133,6 +135,12 @@ class Drain:
         finally:
             self._reading.pop(lane.name, None)
         self._pump(lane)
+
+    def _lacking(self, lane: OwnedLane, found: Iterable[Page], has: Container[str]) -> str | None:
+        """A strategy that the host or one of these pages needs, and that this worker has not."""
+        if lane.prefers in self._tools.elsewhere:
+            return lane.prefers
+        return next((page.strategy for page in found if page.strategy not in has), None)
 
     def _pump(self, lane: OwnedLane) -> None:
         """Start as many pages as the lane's host and the runs allow."""
@@ -192,6 +200,10 @@ class Drain:
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
+        if (lane.prefers or run.climbed or page.strategy != "http") and is_to_be_rechecked(
+            page, lane, run, self._tools
+        ):
+            return attempt_recheck(page, lane, run, self._tools)
         if page.is_start and run.spec.sitemaps:
             return attempt_start(page, lane, run, self._tools)
         return attempt(page, lane, run, self._tools)
@@ -210,11 +222,6 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
-
-
-def _lacking(found: Iterable[Page], has: Container[str]) -> str | None:
-    """A strategy that one of these pages needs, and that is not there."""
-    return next((page.strategy for page in found if page.strategy not in has), None)
 
 
 def _take(

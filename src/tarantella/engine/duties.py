@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 from tarantella.domain.errors import Conflict, StoreError
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
 from tarantella.store import admission, duties, idempotency, retention, runs, wakes, workers
 from tarantella.store.database import Database
@@ -15,6 +18,7 @@ FORGET_WORKERS_AFTER = 7 * 86_400.0
 KEYS_ARE_KEPT = 86_400.0  # by when whoever did not hear the answer has asked again
 RUNS_AT_ONCE = 500
 LONGEST_PRUNE = 1.0  # seconds
+LOOKS_AT_ARTIFACTS_EVERY = 60.0
 
 
 class Duties:
@@ -28,12 +32,15 @@ class Duties:
         max_running: int,
         clock: Clock,
         cleanup_interval: float = retention.TASKS_ARE_KEPT,
+        artifacts: Path | None = None,
     ) -> None:
         self._database = database
         self._worker_id = worker_id
         self._max_running = max_running
         self._clock = clock
         self._cleanup_interval = cleanup_interval
+        self._artifacts = Artifacts(artifacts) if artifacts is not None else None
+        self._looks_at_artifacts_at = 0.0
         self._repaired_to: tuple[str, str] = ("", "")
         self.ours = False
 
@@ -49,6 +56,7 @@ class Duties:
             ):
                 pass
         await self._prune()
+        await self._remove_artifacts()
 
     async def _prune(self) -> None:
         """Delete runs that nobody wants to keep any longer, a little at a time: work goes on meanwhile."""
@@ -67,6 +75,17 @@ class Duties:
                         return
             if self._clock.monotonic() > enough:
                 return
+
+    async def _remove_artifacts(self) -> None:
+        """Artifacts go when their run has gone, whoever deleted it."""
+        now = self._clock.monotonic()
+        if self._artifacts is None or now < self._looks_at_artifacts_at:
+            return
+        self._looks_at_artifacts_at = now + LOOKS_AT_ARTIFACTS_EVERY
+        kept = await asyncio.to_thread(self._artifacts.runs)
+        if kept:
+            living = await self._database.read(partial(runs.existing, run_ids=kept))
+            await asyncio.to_thread(self._artifacts.remove, [run_id for run_id in kept if run_id not in living])
 
     async def after_commit(self) -> None:
         """Put the database's log away when it has grown: right after a commit of ours, and only here."""

@@ -18,6 +18,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.url import redact
+from tarantella.engine import ladder
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools
@@ -25,6 +26,8 @@ from tarantella.engine.visit import Visit
 from tarantella.fetchers.retry_after import parse_retry_after
 
 MAX_DETAIL = 500
+# These say nothing against the host: it was there, and gave what it had.
+ANSWERS = frozenset({Failure.NOT_FOUND, Failure.NEEDS_RENDER})
 
 
 def failed(
@@ -34,7 +37,7 @@ def failed(
     failure = visit.failure
     assert failure is not None
     excused = failure is Failure.RATE_LIMITED and lane.excuses(began)
-    events = _host_learns(lane, visit, tools) if visit.protocol != FROM_CACHE else ()
+    events = host_learns(lane, visit, tools) if visit.protocol != FROM_CACHE else ()
     retry_after = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
     situation = Situation(
         failure=failure,
@@ -46,7 +49,8 @@ def failed(
         excused=excused,
         final=visit.final,
     )
-    decision = decide(situation, run.spec.backoff, tools.strategies, tools.luck())
+    decision = decide(situation, run.spec.backoff, ladder.available(lane, tools), tools.luck())
+    events += ladder.refused(page, failure, lane, run, tools)
     detail = (visit.detail or "")[:MAX_DETAIL]
     tried = tried._replace(failure=failure, detail=detail)
     if isinstance(decision, GiveUp):
@@ -60,6 +64,8 @@ def failed(
             status=visit.status,
             events=(*events, page_failed(page, failure, detail)),
         )
+    if not decision.escalated:
+        events += ladder.missing(page, failure, lane, run, tools)
     return _again(page, decision, failure, detail, tried, events, tools)
 
 
@@ -74,10 +80,8 @@ def _again(
     }
     meta |= {"attempt": page.charged + (1 if decision.charged else 0), "strategy": decision.strategy}
     if decision.escalated:
-        events = (
-            *events,
-            Event(STRATEGY_ESCALATED, meta={"from": page.strategy, "to": decision.strategy, "reason": failure}),
-        )
+        climb = {"from": page.strategy, "to": decision.strategy, "reason": failure, "detail": detail}
+        events = (*events, Event(STRATEGY_ESCALATED, meta={**climb, "url": redact(page.url)}))
     return Outcome(
         page=page,
         state=PageState.PENDING,
@@ -88,16 +92,17 @@ def _again(
         next_at=tools.clock.wall() + decision.delay,
         strategy=decision.strategy,
         status=tried.status,
-        events=(*events, Event(RETRY_SCHEDULED, Level.WARN, meta)),
+        # A page that goes up the ladder at once, and at no cost, is told of already.
+        events=(*events, Event(RETRY_SCHEDULED, Level.WARN, meta)) if decision.charged or decision.delay else events,
     )
 
 
-def _host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ...]:
+def host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ...]:
     """What the failure says of the host: too fast, ill, or asking for a pause."""
     failure = visit.failure
     assert failure is not None
     was = lane.breaker.state
-    if failure is Failure.NOT_FOUND:
+    if failure in ANSWERS:
         lane.answered()
     else:
         lane.failed(failure, visit.status)

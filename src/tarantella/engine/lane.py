@@ -6,13 +6,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tarantella.domain.backoff import RETRY_AFTER_CAP
 from tarantella.domain.breaker import CLOSED, STAYS_OPEN, Breaker, BreakerState
 from tarantella.domain.failure import Failure, trips_breaker
+from tarantella.domain.learning import climbs, recent
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
 from tarantella.domain.parts import host_of, part_of, share
+from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.throttle import Throttle
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
@@ -41,7 +44,7 @@ class OwnedLane:
         self.part = part_of(lane.name)
         self.clock = clock
         self.breaker: Breaker = CLOSED if lane.breaker == CLOSED else lane.breaker
-        self.throttle = Throttle(limit=1)
+        self.throttle = self._rendered = Throttle(limit=1)
         self.tasting = lane.unclean_deaths >= 2
         self.active = 0
         self.held: set[int] = set()
@@ -64,6 +67,8 @@ class OwnedLane:
         self._clean_told = False
         self._changed = False
         self._breaker_resets = lane.breaker_resets
+        self.plain_ok = self.plain_refused = 0.0  # of the last pages over HTTP
+        self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
 
     # -- the pages at hand
 
@@ -149,6 +154,8 @@ class OwnedLane:
         """The strictest decides: of the runs that stand here, and of what people have said of the host."""
         policy = ruling.policy
         self.paused, self.obeys_robots = policy.paused, policy.obey_robots
+        self.pinned, self._learned = policy.strategy, ruling.learned
+        self._choose()
         if ruling.breaker_resets > self._breaker_resets:
             self._breaker_resets = ruling.breaker_resets
             self._set_breaker(CLOSED)
@@ -171,6 +178,9 @@ class OwnedLane:
 
     paused = False
     obeys_robots = False
+    pinned: str | None = None  # the strategy that people have chosen
+    prefers: str | None = None  # the strategy that pages start with, where that is not the usual one
+    _learned: str | None = None
     _floor = 0.0
     _parts = 1
     _crawl_delay = 0.0
@@ -212,8 +222,29 @@ class OwnedLane:
 
     # -- what answers teach
 
-    def succeeded(self, latency: float) -> None:
-        self.throttle = self.throttle.after_success(latency)
+    def refused_plain(self) -> bool:
+        """A page was refused over HTTP; True if from now on pages start higher up."""
+        self.plain_ok, self.plain_refused = recent(self.plain_ok, self.plain_refused + 1)
+        before = self.prefers
+        self._choose()
+        return self.prefers != before
+
+    def _choose(self) -> None:
+        if self.pinned is not None:
+            self.prefers = self.pinned if self.pinned != HTTP.name else None
+        elif climbs(self.plain_ok, self.plain_refused):
+            self.prefers = BROWSER.name
+        else:
+            self.prefers = self._learned
+
+    def succeeded(self, latency: float, *, rendered: bool = False) -> None:
+        if rendered:
+            # What is quick for a browser would be slow for HTTP: each is measured by its own, and both share the slots.
+            self._rendered = self._rendered._replace(limit=self.throttle.limit, slots=self.throttle.slots)
+            self._rendered = self._rendered.after_success(latency)
+            self.throttle = self.throttle._replace(slots=self._rendered.slots)
+        else:
+            self.throttle = self.throttle.after_success(latency)
         if self.breaker is not CLOSED:
             self._set_breaker(self.breaker.after_success())
 

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from tarantella.domain.learning import REFUSALS
+from tarantella.domain.page import PageState
 from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
@@ -24,6 +26,7 @@ HOSTS_AT_ONCE = 500  # a few milliseconds of the write lock
 MOST_HOSTS = 20_000  # that wait to be told; what is more is not worth the memory
 MOST_WAKES = 10_000
 LOOKS_AT_LEAST_EVERY = 30.0
+_DONE = PageState.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +37,19 @@ class Reading:
     counted: Counter[str]
     tallies: dict[str, Tally]
     woken: list[Wake]
+    remembers: float
 
     def store(self, tx: Tx, worker_id: str, now: float) -> None:
         counters.add(tx, self.counted)
-        sites.tally(tx, self.tallies, now)
+        sites.tally(tx, self.tallies, now, self.remembers)
         wakes.note(tx, worker_id, self.woken)
 
 
 class Pulse:
     """Collects between two beats."""
 
-    def __init__(self, held: Holdings, settler: Settler, clock: Clock) -> None:
+    def __init__(self, held: Holdings, settler: Settler, clock: Clock, remembers: float) -> None:
+        self._remembers = remembers  # for how many seconds, what a site has taught
         self.counters = Counters()
         self._held = held
         self._settler = settler
@@ -80,6 +85,11 @@ class Pulse:
                     continue
                 tally = self._tallies[outcome.page.lane] = Tally()
             tally.add(attempt.failure, attempt.elapsed_ms)
+            if outcome.sights:
+                for sight in outcome.sights:
+                    tally.saw(sight, outcome.page)
+            elif outcome.state is _DONE or attempt.failure in REFUSALS:
+                tally.saw((attempt.strategy, attempt.failure), outcome.page)
 
     def looked(self, took: int, left: int) -> None:
         """A look at what there is to do has ended: so many lanes were taken, and so many left that could have been."""
@@ -98,7 +108,7 @@ class Pulse:
             if (lane := self._held.lanes.get(name)) is not None:
                 tally.slots, tally.slots_limit, tally.delay = lane.throttle.slots, lane.throttle.limit, lane.delay
         woken, self._woken = self._woken, []
-        return Reading(self._vitals(), counted, tallies, woken)
+        return Reading(self._vitals(), counted, tallies, woken, self._remembers)
 
     def told(self, reading: Reading) -> None:
         """That is stored now."""

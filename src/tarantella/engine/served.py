@@ -40,9 +40,11 @@ class ServedRun:
         traps = Traps(run.spec.traps, time.gmtime(wall()).tm_year, run.traps)
         self.links = LinkFilter(self._scope(), run.spec.depth, traps=traps)
         self.sitemaps = run.sitemaps
-        self.options = options_of(run.spec)
+        self.options = options_of(run.spec, owner=run.job_id or run.id)
         self.jar = Jar()
         self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked
+        self.climbed: dict[str, str] = {}  # by host: the strategy that its pages start with instead of HTTP
+        self.told_missing = False  # that a strategy is not there, which is said once
         self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
 
     @property
@@ -79,7 +81,7 @@ class ServedRun:
         return Scope.of(self.spec.scope, roots, self.spec.include, self.spec.exclude)
 
 
-def options_of(spec: Spec) -> Options:
+def options_of(spec: Spec, *, owner: str = "") -> Options:
     """How a run with this spec wants its pages fetched."""
     return Options(
         user_agent=spec.user_agent or default_user_agent(),
@@ -94,6 +96,10 @@ def options_of(spec: Spec) -> Options:
         max_body=spec.max_body,
         max_decoded=spec.max_decoded,
         cache=Caching(spec.cache_dir, spec.cache_ttl, spec.cache_bytes) if spec.cache_dir is not None else None,
+        owner=owner,
+        browsing=spec.browser,
+        session=spec.session,
+        secrets=spec.secrets.values,
     )
 
 

@@ -27,8 +27,10 @@ MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 # A short wait fills the batch: fewer, larger transactions cost less than many small ones. Where pages come fast, a longer
 # one pays, and nobody waits for any of them.
 GATHER_SECONDS = 0.01
-GATHER_SECONDS_WHEN_BUSY = 0.04
-BUSY_FROM = 32  # pages in one round
+LONGEST_GATHER = 0.1
+FAST = 500.0  # pages a second
+GATHERED = 200  # pages, where they come fast
+ROWS_OF_A_PAGE = 4  # without those that it links to
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
 SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"
@@ -112,12 +114,13 @@ class Settler:
         await self._idle.wait()
 
     async def run(self) -> None:
-        busy = False
+        gather, since = GATHER_SECONDS, self._clock.monotonic()
         while True:
             await self._wake.wait()
-            await asyncio.sleep(GATHER_SECONDS_WHEN_BUSY if busy else GATHER_SECONDS)
+            await asyncio.sleep(gather)
             self._wake.clear()
-            busy = len(self._waiting) >= BUSY_FROM
+            now = self._clock.monotonic()
+            gather, since = gather_seconds(len(self._waiting), now - since), now
             while self._waiting:
                 batch = self._settling = self._spread(self._next_batch())
                 while slices.is_large(batch[0]):
@@ -131,16 +134,17 @@ class Settler:
                 self._idle.set()
 
     def _next_batch(self) -> list[Outcome]:
-        rows = count = 0
-        for outcome in self._waiting[:MAX_PAGES_AT_ONCE]:
-            rows += 4 + len(outcome.links)
-            large = slices.is_large(outcome)
+        """The first that wait, as many as one transaction should take; one with very many links comes alone."""
+        first, rows, count = self._waiting[:MAX_PAGES_AT_ONCE], 0, 0
+        for links in [len(outcome.links) for outcome in first]:
+            rows += ROWS_OF_A_PAGE + links
+            large = links > slices.LINKS_AT_ONCE
             if count and (large or rows > MAX_ROWS):
                 break
             count += 1
             if large:
                 break
-        batch, self._waiting = self._waiting[:count], self._waiting[count:]
+        batch, self._waiting = first[:count], self._waiting[count:]
         return batch
 
     async def _settle_first_slice(self, outcome: Outcome) -> Outcome:
@@ -190,3 +194,9 @@ class Settler:
             await self._settle([unstorable], news, dropped=1)
         else:
             raise error
+
+
+def gather_seconds(pages: int, seconds: float) -> float:
+    """How long to wait for more pages, when so many have come in this time."""
+    pace = pages / max(seconds, GATHER_SECONDS)
+    return min(LONGEST_GATHER, GATHERED / pace) if pace >= FAST else GATHER_SECONDS

@@ -51,6 +51,7 @@ class Tenure:
         worker_id: str,
         *,
         only_run: str | None,
+        remembers: float,
         max_running: int,
         clock: Clock,
         has: Sequence[str] | None = None,
@@ -60,6 +61,7 @@ class Tenure:
         self._settler = settler
         self._me = worker_id
         self._only_run = only_run
+        self._remembers = remembers
         self._max_running = max_running
         self._clock = clock
         self._has = has
@@ -94,7 +96,7 @@ class Tenure:
         return View(
             runs=runs.served(tx, ids),
             stands=stands,
-            rulings=sites.rulings(tx, self._held.lanes),
+            rulings=sites.rulings(tx, self._held.lanes, now - self._remembers),
             ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now, has=self._has),
             peers=len(peers),
             strategies=frozenset(name for worker in living for name in orjson.loads(worker.has)),
@@ -130,7 +132,8 @@ class Tenure:
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
-            return taken, sites.rulings(tx, [lane.name for lane in taken]), stands, found, mine
+            since = self._clock.wall() - self._remembers
+            return taken, sites.rulings(tx, [lane.name for lane in taken], since), stands, found, mine
 
         taken, rulings, view.stands, found, mine = await self._database.write(agree, name="take")
         view.rulings.update(rulings)

@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
 from tarantella.domain.cookie import Cookie
-from tarantella.domain.failure import Failure, classify_status
+from tarantella.domain.failure import MISSING, Failure, classify_status
 from tarantella.domain.url import Url
 from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
-from tarantella.fetchers.contract import Fetcher, FetchError, Request, Response
+from tarantella.fetchers.contract import Artifact, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
 _NOTHING = Wants(text="none", links=False)
@@ -40,6 +40,7 @@ class Visit(NamedTuple):
     protocol: str | None = None
     from_cache: bool = False
     listing: Listing | None = None
+    artifacts: tuple[Artifact, ...] = ()
 
 
 class Visitor(Protocol):
@@ -59,7 +60,7 @@ class DirectVisitor:
         try:
             response = await self._fetcher.fetch(request)
         except FetchError as error:
-            final = error.detail in FINAL_DETAILS
+            final = error.detail in FINAL_DETAILS or error.detail == MISSING
             return Visit(request.url.href, failure=error.failure, detail=_told(error), final=final)
         content_type = response.headers.get("content-type", "")
         failure: Failure | None = None
@@ -107,6 +108,7 @@ class DirectVisitor:
             protocol=response.protocol,
             from_cache=response.from_cache,
             listing=listing,
+            artifacts=response.artifacts,
         )
 
 

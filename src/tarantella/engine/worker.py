@@ -14,6 +14,7 @@ from typing import Any
 
 from tarantella import __version__
 from tarantella.domain.errors import SchemaTooNew, StoreError, WorkerDead
+from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.strategy import STRATEGIES
@@ -49,9 +50,11 @@ class WorkerSettings:
     slots: int = 256  # requests in flight in this process, whatever the runs allow
     only_run: str | None = None  # a one-shot command's: it takes only lanes in which this run stands
     drain_seconds: float = 5.0
+    artifacts: Path | None = None  # where those of runs are kept
     cleanup_interval: float = 86_400.0  # seconds for which a task is kept once it is over
     node: str | None = None  # Celery's name for the worker that it is a child of
     in_fleet: bool = False  # others may be able to do what it can't, and it leaves that to them
+    remembers: float = REMEMBERED_SECONDS  # for how long, what sites teach
     timing: Timing = Timing()
 
 
@@ -91,22 +94,22 @@ class Worker:
             run_is_full=self._held.is_full,
             **shared,
         )
-        self._pulse = Pulse(self._held, self._settler, clock)
+        self._pulse = Pulse(self._held, self._settler, clock, settings.remembers)
         self._drain = Drain(
             database, tools, self._held, self._settler, slots=process.slots_for_files(settings.slots), has=has
         )
         self._tenure = Tenure(
-            database,
-            self._held,
-            self._settler,
-            self.id,
+            *(database, self._held, self._settler, self.id),
             only_run=settings.only_run,
+            remembers=settings.remembers,
             has=has,
             **shared,
         )
         self._closer = Closer(database, self._held, self.id, **shared)
         self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
-        self._duties = Duties(database, self.id, cleanup_interval=settings.cleanup_interval, **shared)
+        self._duties = Duties(
+            database, self.id, cleanup_interval=settings.cleanup_interval, artifacts=settings.artifacts, **shared
+        )
         self._hints: Hints = make_hints(self.id) if make_hints else embedded.Hints(settings.folder, self.id)
 
     # -- life
@@ -286,6 +289,7 @@ class Worker:
         if self._settings.in_fleet and view.strategies != self._tools.strategies.keys():
             # A page may escalate to what somebody can do, whoever that is.
             self._tools.strategies = {name: STRATEGIES[name] for name in view.strategies if name in STRATEGIES}
+            self._tools.elsewhere = view.strategies.difference(self._has)
         self._ended({run.id for run in view.runs if run.is_over})
         # A run that is new in a lane of ours needs slots now, not with the next look.
         self._tenure.update_stands(view)

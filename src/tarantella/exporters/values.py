@@ -8,6 +8,8 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from tarantella.exporters.stored import StoredRecord
+
 Cell: TypeAlias = str | int | float | bool | None
 
 _MOST = 2**64 - 1
@@ -18,6 +20,8 @@ _DEEPEST = 200
 
 def to_json(value: Any) -> bytes:
     """JSON, always: what JSON has no word for becomes the nearest thing that it has."""
+    if isinstance(value, StoredRecord):
+        return value.text.encode()
     try:
         return orjson.dumps(value)
     except TypeError:

@@ -19,8 +19,11 @@ _LEAST_CHARACTERS = 500
 _LEAST_PARAGRAPHS = 3
 _MUCH = 1_000  # characters that make up for few paragraphs: old pages break their lines and have none
 _MOST_LINKS = 0.25
-_LEAST_SHARE = 0.9  # of all paragraphs of the page, where nothing says that this is the place of a text
+_LEAST_SHARE = 0.8  # of all paragraphs of the page, where nothing says that this is the place of a text
 _LEAST_SHARE_OF_NAMED = 0.5
+_HARDLY_ANY_LINKS = 0.1
+_NEARLY_ALL = 0.95
+_LEAST_OF_A_TEXT = 200
 _LEAST_IN_PARAGRAPHS = 0.55
 _MOST_CHARACTERS = 3_000_000  # of a page that the careful reader is given: it takes seconds for more
 
@@ -52,11 +55,23 @@ def is_sure(prose: Prose) -> bool:
     """Whether the quick reader has seen all that tells an article: paragraphs, few links, and little text elsewhere."""
     share = _LEAST_SHARE_OF_NAMED if prose.strong else _LEAST_SHARE
     return (
-        len(prose.text) >= _LEAST_CHARACTERS
-        and (prose.paragraphs >= _LEAST_PARAGRAPHS or prose.mass >= _MUCH)
+        (_is_long(prose) or _is_all_there_is(prose))
         and prose.link_share <= _MOST_LINKS
         and prose.mass >= share * prose.total
         and prose.mass >= _LEAST_IN_PARAGRAPHS * len(prose.text)
+    )
+
+
+def _is_long(prose: Prose) -> bool:
+    return len(prose.text) >= _LEAST_CHARACTERS and (prose.paragraphs >= _LEAST_PARAGRAPHS or prose.mass >= _MUCH)
+
+
+def _is_all_there_is(prose: Prose) -> bool:
+    """A short text on a page that has no other: who looks with more care finds less of it, or what is none."""
+    return (
+        prose.paragraphs > 1
+        and prose.link_share <= _HARDLY_ANY_LINKS
+        and prose.mass >= _NEARLY_ALL * max(prose.total, _LEAST_OF_A_TEXT)
     )
 
 

@@ -28,6 +28,7 @@ class Rule:
     many: bool = False
     first: tuple[Look, ...] = ()  # what is asked before all others
     clean: Callable[[Any, Subject], Any] | None = None
+    doubtful: Callable[[Any, Subject], bool] | None = None  # to be taken only where nothing better is seen
 
 
 def _article_of(part: str) -> Look:
@@ -85,6 +86,17 @@ def _no_address(value: Any, _: Subject) -> Any:
     return None
 
 
+def _is_the_site(value: Any, subject: Subject) -> bool:
+    """A site that names itself as the author may still name a person where people read it."""
+    structure = subject.structure
+    names = [name for key in ("og:site_name", "application-name") for name in structure.metas.get(key, ())]
+    for thing in main_things(subject, ARTICLE):
+        names += [name for name in values_at(thing.properties, "publisher", structure.by_id) if isinstance(name, str)]
+    said = seen.letters(str(value))
+    host = seen.letters(re.sub(r"^[a-z]+://(?:www\.)?|[:/?#].*$", "", subject.page_url))
+    return bool(said) and (said in map(seen.letters, names) or (len(said) > 2 and host.startswith(said)))
+
+
 def _dotted(value: Any, _: Subject) -> Any:
     """Numbers for machines have a dot, whatever the page's language."""
     if isinstance(value, str) and re.fullmatch(r"\s*\d+(?:\.\d+)?\s*", value):
@@ -127,6 +139,7 @@ RULES: Mapping[str, Rule] = {
         look=(seen.author, labelled(LABELS["author"])),
         many=True,
         clean=_no_address,
+        doubtful=_is_the_site,
     ),
     "published": Rule(
         "date",
@@ -344,6 +357,7 @@ def find(
     rule = rule_of(wanted.name)
     kind = wanted.type or rule.type
     unfit: Any = None
+    spare: tuple[Any, str | None] = (None, None)
     for sighting in _sightings(subject, rule):
         raw = sighting.value
         values = [
@@ -351,12 +365,16 @@ def find(
         ]
         fitting = typed(values, kind) if kind is not None else values
         if fitting:
-            return _gathered(fitting, rule, wanted), sighting.source
-        if values and unfit is None:
+            found = _gathered(fitting, rule, wanted), sighting.source
+            if rule.doubtful is None or not all(rule.doubtful(value, subject) for value in fitting):
+                return found
+            if spare[1] is None:
+                spare = found
+        elif values and unfit is None:
             unfit = values[0]
-    if unfit is not None:
+    if unfit is not None and spare[1] is None:
         trouble(f"it is not a {kind}", unfit)
-    return None, None
+    return spare
 
 
 def _gathered(values: list[Any], rule: Rule, wanted: Field) -> Any:

@@ -18,6 +18,7 @@ from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.head import Head
+from tarantella.extractors.shell import find_shell
 from tarantella.extractors.subject import Subject
 from tarantella.extractors.text import count_words, main_text, one_line, without_nul
 
@@ -96,6 +97,7 @@ class Extracted(NamedTuple):
     )
     following: Collection[str] = ()  # where the next pages of a list are
     lacking: Mapping[str, Mapping[str, int]] = NOTHING_LACKING  # records without a field: missing or unfit
+    shell: str | None = None  # what gives the page away as one that scripts would fill
 
     def records(self) -> Iterator[dict[str, Any]]:
         """What the records of the page have: one of the page, or one of each item of a list."""
@@ -144,7 +146,9 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     following: Collection[str] = ()
     if wants.fields and wants.short:
         lacking = _with_short_fields(record, wants, html, lambda: _base_url(html, page_url))
-    challenge = find_challenge(html, document.body, head.title, len(hrefs), record.get("word_count", 0))
+    words = record.get("word_count", 0)
+    challenge = find_challenge(html, document.body, head.title, len(hrefs), words)
+    shell = find_shell(html, len(hrefs), words, refreshes=head.refreshes)
     if wants.aside or not wants.short or wants.pagination is not None:
         subject = Subject(
             html,
@@ -168,7 +172,27 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
         items,
         following,
         lacking,
+        None if shell is not None and _has_what_was_asked_for(record, wants, lacking, items) else shell,
     )
+
+
+# What a shell says of itself in its head, before there is a page.
+_IN_ANY_HEAD = frozenset({"title", "name", "description", "image", "url", "language", "site", "tags"})
+
+
+def _has_what_was_asked_for(
+    record: Mapping[str, Any],
+    wants: Wants,
+    lacking: Mapping[str, Mapping[str, int]],
+    items: Sequence[dict[str, Any]] | None,
+) -> bool:
+    """Whether a page that looks empty is not, for this run: its data may stand in a script."""
+    if items is not None:
+        return bool(items)
+    if not wants.fields or lacking:
+        return False
+    found = record["fields"]
+    return any(found.get(each.name) for each in wants.fields if not (each.is_plain and each.name in _IN_ANY_HEAD))
 
 
 def _base_url(html: turbohtml.Document, page_url: str) -> str:

@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from turbohtml import Document, Element, Markdown, PlainText, Text
+from turbohtml import Document, Element, Markdown, Node, PlainText, Text
 
 from tarantella.extractors.markup_names import Meaning, meaning_of, words_of
 
@@ -52,6 +52,7 @@ _TEXT = PlainText(bullet="", table_cell_separator=" ")
 _MARKDOWN = Markdown()
 _NUMBERED = re.compile(r"\d{1,4}\.\s+")
 _SHORT = 25
+_SENTENCES = 80  # characters
 _MOST_CUTS = 20  # headings that say they are about something else
 _INVISIBLE = ("\u00ad", "\u200b", "\u200c", "\u2060", "\ufeff")
 
@@ -302,16 +303,36 @@ def _cut_appendix(root: Element) -> None:
         while isinstance(top.parent, Element) and top.parent is not root and _is_first(top):
             top = top.parent
         cuts += 1
-        rest = [top, *top.next_siblings]
-        if top is not root and sum(len(node.text) for node in rest) <= 0.4 * whole:
+        if top is root:
+            continue
+        below = list(top.next_siblings)
+        rest = [top, *(below if _LAST.fullmatch(" ".join(text.split())) else _before_the_text_goes_on(below))]
+        if sum(len(node.text) for node in rest) <= 0.4 * whole:
             for node in rest:
                 node.extract()
+
+
+def _before_the_text_goes_on(nodes: Sequence[Node]) -> Sequence[Node]:
+    """Those before two paragraphs of a text: a pointer to something else can stand in the middle of one."""
+    paragraphs = [at for at, node in enumerate(nodes) if _is_paragraph(node)]
+    return nodes[: paragraphs[0]] if len(paragraphs) > 1 else nodes
+
+
+def _is_paragraph(node: Node) -> bool:
+    if not isinstance(node, Element) or node.tag != "p":
+        return False
+    length = len(node.text)
+    return length >= _SENTENCES and sum(len(link.text) for link in node.select("a")) < 0.5 * length
 
 
 def _is_first(element: Element) -> bool:
     return not any(isinstance(node, Element) or node.text.strip() for node in element.previous_siblings)
 
 
+_LAST = re.compile(
+    r"\W*(?:about the authors?|leave a (?:reply|comment)|comments?|kommentare|über (?:den autor|die autorin))\W*",
+    re.IGNORECASE,
+)
 _APPENDIX = re.compile(
     r"\W*(?:(?:related|similar|more|other|further|recommended|popular|latest|trending|top)\s+(?:articles?|stor(?:y|ies)|posts?|news|reading|content|"
     r"coverage|topics?|links?|from .{2,30}|on .{2,30}|in .{2,30})|you (?:may|might) (?:also )?(?:like|enjoy|be interested in)|read (?:more|next|also)|see also|"

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
@@ -42,6 +43,10 @@ class Options:
     max_decoded: int = 50_000_000
     max_redirects: int = 10
     cache: Caching | None = None
+    owner: str = ""  # whose pages may share a browser's cookies and storage: a job, or a run without one
+    browsing: Browsing | None = None
+    session: str | None = None  # the name of a stored login
+    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # what a browser fills in, by name
     watch_exchanges: bool = False  # keep what a rendered page asks for in JSON
 
 
@@ -55,6 +60,13 @@ class Exchange(NamedTuple):
     status: int
     headers: Mapping[str, str]
     body: bytes
+
+
+class Artifact(NamedTuple):
+    """Something kept of a page beside its record: a `screenshot` in PNG, or the `html` as it stood in the browser."""
+
+    kind: str
+    data: bytes
 
 
 class Request(NamedTuple):
@@ -89,6 +101,7 @@ class Response(NamedTuple):
     protocol: str = HTTP_1
     from_cache: bool = False  # the body is as it was stored, even if the site was asked
     exchanges: tuple[Exchange, ...] = ()  # what the page's scripts asked for, where that was to be watched
+    artifacts: tuple[Artifact, ...] = ()
 
 
 class FetchError(Exception):

@@ -40,7 +40,7 @@ class Trail:
         target = _target(url, location)
         self.hops += 1
         if self.hops > self._limit:
-            raise FetchError(Failure.BAD_RESPONSE, "too_many_redirects", f"More than {self._limit} redirects in a row.")
+            raise too_many_redirects(self._limit)
         self._take(set_by(headers, url, time()))
         if not self._note(target):
             raise FetchError(
@@ -61,6 +61,10 @@ class Trail:
         known = visit in self._visited
         self._visited.add(visit)
         return not known
+
+
+def too_many_redirects(limit: int) -> FetchError:
+    return FetchError(Failure.BAD_RESPONSE, "too_many_redirects", f"More than {limit} redirects in a row.")
 
 
 def _target(url: Url, location: bytes) -> Url:

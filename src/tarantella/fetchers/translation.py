@@ -44,7 +44,7 @@ _PROXY_DETAILS: tuple[tuple[str, str], ...] = (
     ("Socks(", "tunnel"),
     ("ConnectionRefused", "refused"),
 )
-_IN_WORDS = {
+IN_WORDS = {
     "tls": "The secure connection to {host} failed",
     "headers": "{host} sent too many or too long headers",
     "refused": "{host} refuses connections on port {port}",
@@ -83,7 +83,7 @@ def translated(error: Exception, url: Url, *, proxied: bool, proxy_answers: bool
         return proxy_failure(detail)
     if detail is None:
         return _unknown(error, url)
-    words = _IN_WORDS[detail].format(host=url.host, port=url.port)
+    words = IN_WORDS[detail].format(host=url.host, port=url.port)
     reason = _TLS_REASON.search(text) if detail == "tls" else None
     return FetchError(Failure.NETWORK, detail, f"{words}: {reason[1]}." if reason else f"{words}.")
 
@@ -91,7 +91,7 @@ def translated(error: Exception, url: Url, *, proxied: bool, proxy_answers: bool
 def _broken_off(kind: str, code: str, url: Url, *, by_us: bool) -> FetchError:
     """The end of an HTTP/2 stream or connection before its time, with the reason that was given."""
     detail = "protocol" if by_us else "goaway" if kind == "GoAway" else "stream_reset"
-    return FetchError(Failure.NETWORK, detail, f"{_IN_WORDS[detail].format(host=url.host)}: {code}.")
+    return FetchError(Failure.NETWORK, detail, f"{IN_WORDS[detail].format(host=url.host)}: {code}.")
 
 
 def proxy_failure(detail: str) -> FetchError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 from tarantella.engine.tools import Tools
@@ -25,6 +25,7 @@ class App:
     make_bell: Callable[[], Bell]
     make_news: Callable[[], News | None]
     now: Callable[[], float] = time.time
+    strategies: Callable[[], Collection[str]] = lambda: ("http",)  # those that this machine has
 
     def close(self) -> None:
         self.database.close()

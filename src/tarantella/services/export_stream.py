@@ -9,11 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from tempfile import NamedTemporaryFile
-from typing import Any
 
 from tarantella.domain.errors import Overloaded
 from tarantella.exporters.columns import BASIC, DATA
-from tarantella.exporters.contract import Exporter
+from tarantella.exporters.contract import Exporter, Record
 from tarantella.exporters.export import exporter_named
 from tarantella.services.app import App
 from tarantella.services.jobs import named_fields, shown_fields
@@ -162,7 +161,7 @@ def _write_file(app: App, run: Run, exporter: Exporter, pipe: _Pipe) -> None:
                 pipe.write(chunk)
 
 
-def _records(app: App, run: Run) -> Iterator[dict[str, Any]]:
+def _records(app: App, run: Run) -> Iterator[Record]:
     named = named_fields(run)
     for record in record_stream(app, run.id):
         yield shown_fields(record, named)

@@ -15,26 +15,30 @@ _REMEDY = "docs/fields.md shows what it can say."
 def read_fields_file(path: Path) -> FieldSet:
     """Raises InvalidInput that names the file and, where it can, the line or the key."""
     try:
-        with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise InvalidInput(
-            f"{path} can't be read: {error.strerror}.", remedy="Check --fields-file.", field="fields_file"
-        ) from None
-    if len(data) > MAX_BYTES:
-        raise InvalidInput(f"{path} is larger than 1 MB.", remedy="Give a shorter one.", field="fields_file")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise InvalidInput(f"{path} is not UTF-8 text.", remedy="Save it as UTF-8.", field="fields_file") from None
-    try:
-        return field_set_of(_parsed(text, path))
+        return field_set_of(parsed_file(path, "fields_file", _REMEDY))
     except InvalidInput as error:
         message = error.message if str(path) in error.message else f"{path}: {error.message}"
         raise InvalidInput(message, remedy=error.remedy or _REMEDY, field=error.field) from None
 
 
-def _parsed(text: str, path: Path) -> Any:
+def parsed_file(path: Path, field: str, remedy: str) -> Any:
+    """What is in a file of YAML or JSON that a user wrote; `field` is the option that names it."""
+    option = f"--{field.replace('_', '-')}"
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise InvalidInput(f"{path} can't be read: {error.strerror}.", remedy=f"Check {option}.", field=field) from None
+    if len(data) > MAX_BYTES:
+        raise InvalidInput(f"{path} is larger than 1 MB.", remedy="Give a shorter one.", field=field)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InvalidInput(f"{path} is not UTF-8 text.", remedy="Save it as UTF-8.", field=field) from None
+    return _parsed(text, path, field, remedy)
+
+
+def _parsed(text: str, path: Path, field: str, remedy: str) -> Any:
     # JSON is YAML, but not the other way round; and a YAML file may be called anything.
     import yaml
 
@@ -44,9 +48,9 @@ def _parsed(text: str, path: Path) -> Any:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark is not None else ""
         problem = getattr(error, "problem", None) or "it is neither YAML nor JSON"
-        raise InvalidInput(f"{path}{line}: {problem}.", remedy=_REMEDY, field="fields_file") from None
+        raise InvalidInput(f"{path}{line}: {problem}.", remedy=remedy, field=field) from None
     except RecursionError:
-        raise InvalidInput(f"{path} is nested too deep.", remedy=_REMEDY, field="fields_file") from None
+        raise InvalidInput(f"{path} is nested too deep.", remedy=remedy, field=field) from None
 
 
 def _loader() -> Any:

@@ -8,22 +8,22 @@ from functools import partial
 from typing import Any
 
 from tarantella.domain.backoff import Backoff
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.domain.field import Field, place_of
-from tarantella.domain.job import Wish, checked_fields, checked_frequency, known_strategy
+from tarantella.domain.job import Wish, checked_fields, checked_frequency
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import Url, fingerprint
 from tarantella.extractors.page import Wants
 from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.services.app import App
-from tarantella.services.probe import Probed, Prober
+from tarantella.services.probe import Prober
 from tarantella.services.specs import spec_of, target_of
+from tarantella.services.strategy import resolved
 from tarantella.store import jobs
 from tarantella.store.ids import new_id
 from tarantella.store.jobs import Job
@@ -42,8 +42,6 @@ __all__ = [
     "new_run",
     "shown_fields",
 ]
-
-USED_INSTEAD = "http"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +100,9 @@ async def _checked(app: App, prober: Prober, job: Job) -> Job:
     url = target_of(job.target_url, "target_url")
     job = replace(job, target_url=job.target_url.strip(), fields=checked_fields(job.fields))
     _check_proxy(job)
-    Wants.of(_spec(app, job, url))  # a selector that can't be understood is refused now, not on every page
+    spec = _spec(app, job, url)
+    spec.check_secrets()
+    Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     warning = await prober.warning(url, app.settings.allow_networks)
     return replace(job, warnings=(warning,) if warning else ())
 
@@ -141,8 +141,7 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
     spec = _spec(app, job, url)
     if priority is not None:
         spec = replace(spec, priority=priority)
-    known = known_strategy(job.strategy, requires_auth=job.requires_auth)
-    probed = Probed(known, "as asked for") if known is not None else await prober.resolve(spec, url.href)
+    spec, found, said = await resolved(app, prober, job, spec, url)
     return Submission(
         run_id=new_id(),
         spec=spec,
@@ -152,8 +151,9 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
         job_id=job.id,
         snapshot=snapshot_of(job),
         requested_strategy=job.strategy,
-        resolved_strategy=probed.strategy,
-        said=_strategy_missing(probed),
+        resolved_strategy=found.strategy,
+        why=found.why,
+        said=said,
     )
 
 
@@ -170,18 +170,6 @@ def snapshot_of(job: Job) -> dict[str, Any]:
         "strategy": job.strategy,
         **job.options,
     }
-
-
-def _strategy_missing(probed: Probed) -> list[Event]:
-    if probed.strategy in STRATEGIES:
-        return []
-    meta = {
-        "resolved_strategy": probed.strategy,
-        "used": USED_INSTEAD,
-        "why": probed.why,
-        "remedy": f"the {probed.strategy} strategy is not there yet: pages are fetched with {USED_INSTEAD}",
-    }
-    return [Event(STRATEGY_MISSING, Level.WARN, meta)]
 
 
 def _spec(app: App, job: Job, url: Url) -> Spec:
@@ -209,6 +197,8 @@ def _spec(app: App, job: Job, url: Url) -> Spec:
         user_agent=options.get("user_agent"),
         text=options.get("text"),
         partial_ok=options.get("partial_results_ok"),
+        browser=Browsing.from_json(options["browser"]) if "browser" in options else None,
+        session=options.get("session"),
         priority=Priority[options["priority"].upper()] if "priority" in options else None,
         secrets=_secrets(job, url),
     )
@@ -229,6 +219,7 @@ def _secrets(job: Job, url: Url) -> Secrets | None:
     return Secrets(
         headers=job.secrets.get("headers") or {},
         proxy=job.secrets.get("proxy"),
+        values=job.secrets.get("fill") or {},
         servers=(url.server,),
     )
 
@@ -242,8 +233,8 @@ def named_fields(run: Run) -> list[str]:
     return [field for field in wanted if isinstance(field, str)]
 
 
-def shown_fields(record: dict[str, Any], named: Sequence[str]) -> dict[str, Any]:
+def shown_fields(record: Mapping[str, Any], named: Sequence[str]) -> Mapping[str, Any]:
     """A record with all the fields of its job: what has no selector comes from the basic record, or is null."""
-    if named:
-        record["fields"] = {**{name: record.get(name) for name in named}, **(record.get("fields") or {})}
-    return record
+    if not named:
+        return record
+    return {**record, "fields": {**{name: record.get(name) for name in named}, **(record.get("fields") or {})}}

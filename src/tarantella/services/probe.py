@@ -5,17 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.failure import Failure
 from tarantella.domain.job import strategy_after
+from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
 from tarantella.extractors.page import Wants
-from tarantella.extractors.shell import is_shell
 from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.robots import RobotsUnreachable
@@ -39,6 +39,8 @@ class Probed:
 
     strategy: str
     why: str
+    refusal: Failure | None = None  # how the site refused a plain client, if it did
+    is_known: bool = False  # nobody had to look for it now
 
 
 class Prober:
@@ -57,7 +59,7 @@ class Prober:
         url = start_url(address)
         key = (url.href, spec.allow_networks)
         if (known := self._known.get(key)) is not None:
-            return known
+            return replace(known, is_known=True)
         if self._at_work >= MOST_AT_ONCE:
             return Probed(strategy_after(None), "too many sites are being looked at")
         self._at_work += 1
@@ -104,7 +106,7 @@ class Prober:
         except Exception as error:
             log.exception("A probe went wrong", action="probe_broken", url=url.href)
             failure, why = None, type(error).__name__
-        return Probed(strategy_after(failure), why)
+        return Probed(strategy_after(failure), why, failure if failure in REFUSALS else None)
 
     async def _visit(self, spec: Spec, url: Url) -> tuple[Failure | None, str]:
         """What the site does to a plain client, and how that is known."""
@@ -113,7 +115,7 @@ class Prober:
         for _ in range(MOST_HOPS):
             if spec.obey_robots and not await _is_allowed(tools, request.url, options):
                 return None, "robots.txt asks crawlers to stay away"
-            visit = await tools.visitors["http"].visit(request, _WANTS, True)
+            visit = await tools.visitors["http"].visit(request, _WANTS, False)
             if visit.redirect_to is None:
                 break
             request = request._replace(url=visit.redirect_to, hops=visit.hops)
@@ -121,8 +123,8 @@ class Prober:
             return None, "too many redirects"
         if visit.failure is not None:
             return visit.failure, visit.detail or visit.failure.value
-        if visit.body is not None and await asyncio.to_thread(is_shell, visit.body, visit.content_type):
-            return Failure.NEEDS_RENDER, "an empty page that scripts would fill"
+        if visit.extracted is not None and visit.extracted.shell is not None:
+            return Failure.NEEDS_RENDER, f"an empty page that scripts would fill: {visit.extracted.shell}"
         return None, f"HTTP {visit.status}"
 
 

@@ -13,8 +13,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
+from tarantella.domain.job import Wish, wish_of, wished
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import OFF, TrapLimits
@@ -51,6 +53,8 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         fields_file: str | Path | None = None,
         sitemap: str | Sequence[str] = (),
         traps: dict[str, int | None] | bool = True,
+        strategy: str = Wish.AUTO,
+        requires_auth: bool = False,
         **options: Any,
     ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
@@ -58,6 +62,8 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         Options are those of `tarantella scrape`, as in `depth=2, max_pages=100, text="none"`.
         Fields are names that are found by themselves, as in `["title", "price"]`, or `{"name": "css@attr"}`, or specifications
         as in a fields file.
+        Left to us, pages that need a browser get one if there is any; `strategy="http"` reads them as they are sent, and
+        `strategy="browser"` reads pages as their scripts have left them; `browser={"wait_for": ".price", "scroll": 5}` says how.
         With `cache=True` answers are kept for later runs.
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
@@ -75,6 +81,7 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
                 traps=_trap_limits(traps),
                 **_spec_values(app, options),
             )
+            spec = wished(spec, wish_of(strategy), requires_auth=requires_auth)
             # Closed by hand: the run must have been let go of before the database is.
             async with aclosing(_records(app, spec, starts)) as found:
                 async for record in found:
@@ -182,6 +189,9 @@ def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
         "user_agent": settings.user_agent,
         "allow_networks": tuple(settings.allow_networks),
     }
+    browser = options.pop("browser", None)
+    if browser is not None:
+        options["browser"] = browser if isinstance(browser, Browsing) else Browsing.from_json(browser)
     return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -9,15 +10,17 @@ from typing import Any
 
 from tarantella.domain import sitemap
 from tarantella.domain.errors import NotFound
-from tarantella.domain.event import Level
+from tarantella.domain.event import STRATEGY_MISSING, Level
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.scope import Scope
 from tarantella.domain.spec import Field, Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
+from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
+from tarantella.exporters.stored import StoredRecord
 from tarantella.services.app import App
 from tarantella.store import closing, events, first_page, pages, records, runs, workers
 from tarantella.store.runs import Run
@@ -119,6 +122,12 @@ async def event_list(
     return await app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit, level=level))
 
 
+async def missing_strategy(app: App, run_id: str) -> dict[str, Any] | None:
+    """What the run has said of a strategy that it would have needed and was not there, if it has."""
+    warnings = await event_list(app, run_id, level=Level.WARN)
+    return next((event["meta"] for event in warnings if event["message"] == STRATEGY_MISSING), None)
+
+
 async def pause(app: App, run_id: str) -> RunStatus:
     want = partial(
         runs.want_pause, run_id=run_id, why=USER, max_running=app.settings.max_concurrent_tasks, now=app.now()
@@ -161,10 +170,11 @@ async def retry_failed(app: App, run_id: str, keeper: str | None) -> int:
 
 
 async def delete(app: App, run_id: str) -> None:
-    """Remove a run and all that it stored, and give the room back to the disk."""
+    """Remove a run that is over, and all that it stored. It is gone with the first slice; should we die, others go on."""
     while not await app.database.write(partial(runs.delete_some, run_id=run_id), name="delete"):
         pass
-    await app.database.reclaim()
+    await asyncio.to_thread(Artifacts(app.settings.artifacts_dir).remove, [run_id])
+    await app.database.kept()
 
 
 async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
@@ -203,13 +213,13 @@ def _no_page(run: Run, url: Url, now: float) -> NotFound:
     return NotFound(message, remedy=remedy)
 
 
-def record_stream(app: App, run_id: str) -> Iterator[dict[str, Any]]:
+def record_stream(app: App, run_id: str) -> Iterator[StoredRecord]:
     """All records of a run in order, read in slices."""
     last = 0
-    while found := app.database.read_now(partial(records.after, run_id=run_id, last=last)):
-        for number, data in found:
-            last = number
-            yield data
+    while found := app.database.read_now(partial(records.as_stored, run_id=run_id, last=last)):
+        for _, text in found:
+            yield StoredRecord(text)
+        last = found[-1][0]
 
 
 async def workers_alive(app: App) -> list[dict[str, Any]]:

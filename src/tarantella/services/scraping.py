@@ -71,6 +71,7 @@ def submission_of(app: App, wanted: TaskRequest) -> Submission:
     url = target_of(wanted.url, "url")
     spec = spec_of(
         app.settings,
+        auto=True,
         depth=wanted.max_depth,
         deadline_seconds=wanted.deadline_seconds,
         concurrency=wanted.concurrency,
@@ -88,7 +89,7 @@ def submission_of(app: App, wanted: TaskRequest) -> Submission:
         start=Link(url.href, fingerprint(url.href), url.lane, 1),
         source=SCRAPING,
         now=app.now(),
-        requested_strategy=spec.strategy,
+        requested_strategy=spec.wish,
         resolved_strategy=spec.strategy,
         export_format=wanted.export_format,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from tarantella.domain.breaker import BreakerState
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.job import Wish
 from tarantella.domain.site import POLICY_FIELDS, faded
 from tarantella.domain.url import Unfetchable, shown, start_url
 from tarantella.services.app import App
@@ -18,7 +19,18 @@ from tarantella.store.sites import Site
 from tarantella.store.stands import open_lanes
 from tarantella.store.tx import Tx
 
-__all__ = ["Health", "Site", "change_policy", "error_rate", "get", "health", "host_of", "listed", "reset_breaker"]
+__all__ = [
+    "Health",
+    "Site",
+    "change_policy",
+    "error_rate",
+    "get",
+    "health",
+    "host_of",
+    "learned_until",
+    "listed",
+    "reset_breaker",
+]
 
 DEGRADED_FROM, FAILING_FROM = 0.1, 0.5
 
@@ -61,6 +73,8 @@ async def change_policy(app: App, host: str, changes: Mapping[str, Any]) -> Site
             raise InvalidInput(
                 f"A site's policy has no {name!r}.", field=name, remedy=f"It has {', '.join(POLICY_FIELDS)}."
             )
+    if changes.get("strategy") == Wish.AUTO:
+        changes = {**changes, "strategy": None}
     name = host_of(host)
 
     def change(tx: Tx) -> Site:
@@ -83,6 +97,11 @@ async def reset_breaker(app: App, host: str) -> Site:
         return sites.get(tx, name)
 
     return await app.database.write(reset, durable=True, name="reset")
+
+
+def learned_until(app: App, site: Site) -> float | None:
+    """Until when what a host has taught is believed, unless it is seen again."""
+    return site.learned.at + app.settings.strategy_memory_seconds if site.learned is not None else None
 
 
 def error_rate(site: Site, now: float) -> float | None:

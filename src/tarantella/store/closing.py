@@ -50,9 +50,10 @@ def close_pages(
 
 def overdue(tx: Tx, now: float) -> list[tuple[str, Skip]]:
     """Live runs that must be closed now, and why."""
+    # Two questions, each with an index: as one, it would be answered by looking at every run that is queued.
     rows = tx.all(
-        "SELECT id, wanted FROM runs WHERE status IN ('queued', 'running', 'paused') "
-        f"AND ({' OR '.join(f'({why})' for why in _WANTED.values())})",
+        f"SELECT id, wanted FROM runs WHERE {_WANTED[Skip.CANCELLED]} AND status IN ('queued', 'running', 'paused') "
+        f"UNION ALL SELECT id, wanted FROM runs WHERE {_WANTED[Skip.DEADLINE]} AND wanted <> 'cancel'",
         now=now,
     )
     return [(row.id, Skip.CANCELLED if row.wanted == "cancel" else Skip.DEADLINE) for row in rows]

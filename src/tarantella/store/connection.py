@@ -93,7 +93,7 @@ class Connection:
         refuses: Callable[[Exception], bool] | None = None,
     ) -> None:
         self.raw = raw
-        self.durable: bool | None = None  # how its last transaction was committed
+        self.writes = False  # it has been made ready for that
         self._error = driver.Error
         self._refusals = (driver.DataError, driver.IntegrityError, driver.InterfaceError, driver.ProgrammingError)
         self._spelled = spelled

@@ -6,13 +6,14 @@ import asyncio
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
 from tarantella import crashpoints
 from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
+from tarantella.store.disk import Disk
 from tarantella.store.intake import Intake
 from tarantella.store.tx import Tx
 
@@ -40,15 +41,26 @@ class Database:
         self._open: set[Connection] = set()
         self._opening = threading.Lock()
         self._closing = threading.Event()
+        self._disk = Disk(self._flush)
         self.intake = Intake(self)
 
     async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
         """Run work in a write transaction and wait for its commit."""
-        return await asyncio.wrap_future(self._submit_write(work, durable, name))
+        result = await asyncio.wrap_future(self._writer.submit(self._write, work, name))
+        if durable:
+            await self.kept()
+        return result
 
     def write_now(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
         """The same for callers outside an event loop."""
-        return self._submit_write(work, durable, name).result()
+        result = self._writer.submit(self._write, work, name).result()
+        if durable:
+            self._disk.reached().result()
+        return result
+
+    async def kept(self) -> None:
+        """Wait until everything that was committed so far would survive a power cut."""
+        await asyncio.wrap_future(self._disk.reached())
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         """Run work in a short read transaction."""
@@ -69,23 +81,24 @@ class Database:
     def close(self) -> None:
         self._closing.set()
         self._writer.shutdown(wait=True)
+        self._disk.close()
         self._readers.shutdown(wait=True)
         for connection in self._open:
             connection.close()
 
-    def _submit_write(self, work: Callable[[Tx], T], durable: bool, name: str) -> Future[T]:
-        return self._writer.submit(self._write, work, durable, name)
+    def _flush(self) -> None:
+        try:
+            self.dialect.flush()
+        except OSError as error:
+            raise self.dialect.translated(DriverError(error)) from error
 
-    def _write(self, work: Callable[[Tx], T], durable: bool, name: str) -> T:
-        def begin(connection: Connection) -> None:
-            self.dialect.begin(connection, durable=durable)
-
+    def _write(self, work: Callable[[Tx], T], name: str) -> T:
         def end(connection: Connection) -> None:
             crashpoints.hit(f"{name}.before_commit")
             connection.execute("COMMIT")
 
         time.sleep(max(0.0, self._rested - time.monotonic()))
-        result, held = self._work(begin, work, end, changes=True)
+        result, held = self._work(self.dialect.begin, work, end, changes=True)
         crashpoints.hit(f"{name}.after_commit")
         self._rested = time.monotonic() + self.dialect.rest(held)
         return result

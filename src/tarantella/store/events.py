@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain.event import Event, Level
+from tarantella.domain.event import STRATEGY_MISSING, Event, Level
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
 
@@ -20,11 +20,14 @@ _COLUMNS = [
     ("meta", "TEXT"),
     ("created_at", "DOUBLE PRECISION"),
 ]
+ONCE = frozenset({STRATEGY_MISSING})  # what a run says only once
 TROUBLE = (str(Level.WARN), str(Level.ERROR))
 
 
 def append(tx: Tx, run_id: str, last: int, events: Sequence[Event], now: float) -> int:
     """Number these events after the last one and store them. The caller holds the run's row, so numbers have no gaps."""
+    if any(event.message in ONCE for event in events):
+        events = _not_told_yet(tx, run_id, events)
     if not events:
         return last
     tx.execute(
@@ -33,6 +36,20 @@ def append(tx: Tx, run_id: str, last: int, events: Sequence[Event], now: float) 
         rows=pack(_rows(run_id, last, events, now)),
     )
     return last + len(events)
+
+
+def _not_told_yet(tx: Tx, run_id: str, events: Sequence[Event]) -> list[Event]:
+    """Without what the run has said already, whoever said it."""
+    told = set()
+    rest = []
+    for event in events:
+        if event.message in ONCE:
+            known = "SELECT 1 FROM run_events WHERE run_id = :run AND message = :message LIMIT 1"
+            if event.message in told or tx.value(known, run=run_id, message=event.message) is not None:
+                continue
+            told.add(event.message)
+        rest.append(event)
+    return rest
 
 
 def begin(tx: Tx, histories: Iterable[tuple[str, Sequence[Event], float]]) -> None:

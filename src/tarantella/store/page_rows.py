@@ -13,6 +13,7 @@ from tarantella.store.tx import Tx, pack
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
 IN_ORDER = 1e-6
 _DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
+_PAGE = PageKind.PAGE.value  # drivers ask a member of an enumeration how it wants to be stored, a text they just store
 
 
 class NewPage(NamedTuple):
@@ -150,7 +151,7 @@ def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
 
 
 def _is_plainly_done(o: Outcome) -> bool:
-    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None
+    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
@@ -212,7 +213,8 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
             key = (o.page.run_id, link.fingerprint)
             if key not in found:
                 due = now + len(found) * IN_ORDER
-                row = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending", link.kind)
+                kind = _PAGE if link.kind is PageKind.PAGE else link.kind.value
+                row = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending", kind)
                 found[key] = row
     return insert_pages(tx, list(found.values()))
 
@@ -257,7 +259,23 @@ def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest)
 
 
+_TRIED = ("page_id", "n", *Attempt._fields)
+_WENT_WELL = tuple(name for name in _TRIED if name not in ("failure", "detail"))
+
+
 def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Store the tries, numbered as the pages' tries are after this settle."""
-    rows = [(o.page.id, o.page.tries + 1, *o.attempt) for o in outcomes if o.attempt]
-    tx.insert("attempts", ("page_id", "n", *Attempt._fields), rows, conflict="(page_id, n) DO NOTHING")
+    good: list[tuple[Any, ...]] = []
+    bad: list[tuple[Any, ...]] = []
+    for o in outcomes:
+        if (tried := o.attempt) is None:
+            continue
+        strategy, started_at, elapsed_ms, decision, status, size, failure, detail, protocol = tried
+        if failure is None and detail is None:
+            # What isn't there needs no saying: drivers take longer over nothing than over a number.
+            n = o.page.tries + 1
+            good.append((o.page.id, n, strategy, started_at, elapsed_ms, decision, status, size, protocol))
+        else:
+            bad.append((o.page.id, o.page.tries + 1, *tried))
+    tx.insert("attempts", _WENT_WELL, good, conflict="(page_id, n) DO NOTHING")
+    tx.insert("attempts", _TRIED, bad, conflict="(page_id, n) DO NOTHING")

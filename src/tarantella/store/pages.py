@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from tarantella.domain.failure import CRASH
@@ -45,6 +45,16 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
         )
         for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, asked, kills, kind in rows
     ]
+
+
+def urls(tx: Tx, run_id: str, ids: Sequence[int]) -> dict[int, str]:
+    """The addresses of these pages of a run."""
+    rows = tx.all(
+        f"SELECT id, url FROM pages WHERE run_id = :run AND id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS v)",
+        run=run_id,
+        ids=pack(list(ids)),
+    )
+    return {row.id: row.url for row in rows}
 
 
 def listed(

@@ -9,7 +9,8 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain import coverage
+from tarantella.domain import cost, coverage
+from tarantella.domain.cost import Cost, Costs
 from tarantella.domain.coverage import Coverage, Lacking
 from tarantella.domain.event import (
     MAX_PAGES_REACHED,
@@ -21,7 +22,7 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.field import Field
-from tarantella.domain.outcome import Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
 from tarantella.domain.trap import TrapNote
@@ -56,33 +57,16 @@ class Change:
     failure: tuple[str, str] | None = None
     traps: list[TrapNote] = field(default_factory=list)
     lacking: Lacking = field(default_factory=dict)
+    costs: Costs = field(default_factory=dict)  # of strategies other than plain HTTP
 
 
 def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dict[str, Change]:
     changes: dict[str, Change] = defaultdict(Change)
+    by_run: dict[str, list[Outcome]] = defaultdict(list)
     for o in outcomes:
-        change = changes[o.page.run_id]
-        if o.state is _DONE:
-            change.done += 1
-        else:
-            _count_trouble(change, o)
-        for record in o.records:
-            change.records += 1
-            change.stored += len(record)
-        if o.body is not None:
-            change.stored += len(o.body.compressed)
-        if o.attempt and o.attempt.was_sent:
-            change.requests += 1
-            change.bytes += o.attempt.bytes
-        if o.refused:
-            for reason, refused in o.refused.items():
-                change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
-        change.events += o.events
-        change.traps += o.traps
-        if o.root:
-            change.roots.append(o.root)
-        if o.lacking:
-            change.lacking = coverage.added(change.lacking, o.lacking)
+        by_run[o.page.run_id].append(o)
+    for run_id, of_run in by_run.items():
+        _count(changes[run_id], of_run)
     for page in fresh:
         change = changes[page.run_id]
         if page.kind == PageKind.PAGE:
@@ -90,6 +74,43 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         else:
             change.sitemaps += 1
     return dict(changes)
+
+
+def _count(change: Change, outcomes: Sequence[Outcome]) -> None:
+    """Add up what all have, then what few have: of most pages there is little to tell."""
+    records = [record for o in outcomes for record in o.records]
+    change.records += len(records)
+    change.stored += sum(map(len, records))
+    sent = [(tried, o.state) for o in outcomes if (tried := o.attempt) is not None and tried.protocol != FROM_CACHE]
+    change.requests += len(sent)
+    change.bytes += sum(tried.bytes for tried, _ in sent)
+    for tried, state in sent:
+        if tried.strategy != "http":
+            change.costs = cost.summed(change.costs, {tried.strategy: _cost(tried, state)})
+    for o in outcomes:
+        if o.state is _DONE:
+            change.done += 1
+        else:
+            _count_trouble(change, o)
+        if o.events or o.traps or o.refused or o.lacking or o.body is not None or o.root:
+            _count_rarities(change, o)
+
+
+def _count_rarities(change: Change, o: Outcome) -> None:
+    if o.body is not None:
+        change.stored += len(o.body.compressed)
+    for reason, refused in o.refused.items():
+        change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
+    change.events += o.events
+    change.traps += o.traps
+    if o.root:
+        change.roots.append(o.root)
+    if o.lacking:
+        change.lacking = coverage.added(change.lacking, o.lacking)
+
+
+def _cost(attempt: Attempt, state: PageState) -> Cost:
+    return Cost(int(state is _DONE), 1, attempt.bytes, attempt.elapsed_ms)
 
 
 def _count_trouble(change: Change, o: Outcome) -> None:
@@ -164,6 +185,9 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
         values["traps"] = _note_traps(run.traps, change)
     if change.lacking:
         values["lacking"] = orjson.dumps(coverage.added(orjson.loads(run.lacking), change.lacking)).decode()
+    if change.costs:
+        costs = cost.summed(cost.costs_of(orjson.loads(run.costs)), change.costs)
+        values["costs"] = orjson.dumps(cost.costs_json(costs)).decode()
     if change.failure:
         values["failure_code"], values["error_message"] = change.failure
     ended = None
@@ -190,6 +214,8 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
     if status is RunStatus.COMPLETED:
         values["failure_code"] = values["error_message"] = None
     values["attempt"], first = first_page.ending(tx, run.id)
+    costs = cost.costs_of(orjson.loads(values.get("costs", run.costs)))
+    first["cost"] = cost.told(values["requests"], values["bytes"], counts.done, costs)
     values["stats"] = orjson.dumps(first).decode()
     wanted = [Field.from_json(each) for each in orjson.loads(run.spec)["fields"]]
     lacking = orjson.loads(values.get("lacking", run.lacking))

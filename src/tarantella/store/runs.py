@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import orjson
 
+from tarantella.domain.cost import Costs, costs_of, told
 from tarantella.domain.coverage import Coverage, Lacking, coverage_of
 from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
@@ -76,6 +77,7 @@ class Run:
     stats: dict[str, Any] = field(default_factory=dict)
     export_format: str | None = None
     lacking: Lacking = field(default_factory=dict)
+    costs: Costs = field(default_factory=dict)
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -113,7 +115,13 @@ class Run:
             stats=orjson.loads(row.stats),
             export_format=row.export_format,
             lacking=orjson.loads(row.lacking),
+            costs=costs_of(orjson.loads(row.costs)),
         )
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """What it took so far: requests, bytes, a browser's time, and how many pages were had with which strategy."""
+        return told(self.requests, self.bytes, self.counts.done, self.costs)
 
     @property
     def coverage(self) -> list[Coverage]:
@@ -386,6 +394,14 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
     events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": len(ids)})], now)
     admission.admit(tx, max_running, now)
     return len(ids)
+
+
+def existing(tx: Tx, run_ids: Sequence[str]) -> set[str]:
+    """Those of these runs that there still are."""
+    rows = tx.all(
+        f"SELECT id FROM runs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS v)", ids=pack(list(run_ids))
+    )
+    return {row.id for row in rows}
 
 
 def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool = False) -> bool:

@@ -15,7 +15,9 @@ from tarantella.store.dialect import Dialect, Place, dialect_of
 from tarantella.store.tx import Tx
 
 HEAD = "0021"
-KNOWN = frozenset({"0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0019", "0020", HEAD})
+KNOWN = frozenset(
+    {"0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0013", "0023", "0019", "0020", HEAD}
+)
 PATIENCE = 10.0
 _MAKES = re.compile(r"CREATE TABLE (\w+)")
 

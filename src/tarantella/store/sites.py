@@ -10,7 +10,9 @@ import orjson
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import NotFound
+from tarantella.domain.learning import REMEMBERED_SECONDS, Evidence, Learned, added, evidence_of, learned
 from tarantella.domain.site import FREE, SitePolicy, Tally, faded, smoothed
+from tarantella.domain.strategy import HTTP
 from tarantella.store.connection import Row
 from tarantella.store.tx import Tx, pack
 
@@ -19,10 +21,11 @@ MOST_CODES = 32
 
 
 class Ruling(NamedTuple):
-    """What people have said of a lane's host."""
+    """What people have said of a lane's host, and what it has taught."""
 
     policy: SitePolicy = FREE
     breaker_resets: int = 0
+    learned: str | None = None  # a strategy other than plain HTTP
 
 
 UNRULED = Ruling()
@@ -47,22 +50,29 @@ class Site:
     last_ok_at: float | None
     last_failed_at: float | None
     seen_at: float | None
+    evidence: Evidence
+    learned: Learned | None
     owner: str | None
     not_before: float
     breaker: Breaker
     waiting_runs: int
 
 
-def rulings(tx: Tx, names: Collection[str]) -> dict[str, Ruling]:
-    """What people have said of these hosts; most of them are not mentioned."""
+def rulings(tx: Tx, names: Collection[str], learned_since: float) -> dict[str, Ruling]:
+    """What people have said of these hosts, and what these have taught since then; most of them are not mentioned."""
     rows = tx.all(
-        "SELECT lanes.name, lanes.breaker_resets, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.parts "
-        "FROM lanes LEFT JOIN sites ON sites.host = coalesce(lanes.host, lanes.name) "
+        f"SELECT lanes.name, lanes.breaker_resets, {_POLICY}, "
+        "CASE WHEN sites.learned_at > :since THEN sites.learned END AS learned FROM lanes LEFT JOIN sites ON sites.host = coalesce(lanes.host, lanes.name) "
         f"WHERE lanes.name IN (SELECT value FROM {tx.dialect.values('names')} AS r) "
-        "AND (lanes.breaker_resets > 0 OR sites.policy_at IS NOT NULL)",
+        "AND (lanes.breaker_resets > 0 OR sites.policy_at IS NOT NULL OR (sites.learned <> :usual AND sites.learned_at > :since))",
         names=pack(sorted(names)),
+        usual=HTTP.name,
+        since=learned_since,
     )
-    return {row.name: Ruling(_policy(row), row.breaker_resets) for row in rows}
+    return {
+        row.name: Ruling(_policy(row), row.breaker_resets, None if row.learned == HTTP.name else row.learned)
+        for row in rows
+    }
 
 
 def get_policy(tx: Tx, host: str) -> SitePolicy:
@@ -73,16 +83,18 @@ def get_policy(tx: Tx, host: str) -> SitePolicy:
 
 def set_policy(tx: Tx, host: str, policy: SitePolicy, now: float) -> None:
     tx.execute(
-        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, parts, policy_at) "
-        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :parts, :now) ON CONFLICT (host) DO UPDATE SET "
-        "per_host = excluded.per_host, delay = excluded.delay, max_rate = excluded.max_rate, "
-        "obey_robots = excluded.obey_robots, paused = excluded.paused, parts = excluded.parts, policy_at = excluded.policy_at",
+        "INSERT INTO sites (host, per_host, delay, max_rate, obey_robots, paused, strategy, parts, policy_at) "
+        "VALUES (:host, :per_host, :delay, :max_rate, :obey_robots, :paused, :strategy, :parts, :now) "
+        "ON CONFLICT (host) DO UPDATE SET per_host = excluded.per_host, delay = excluded.delay, max_rate = excluded.max_rate, "
+        "obey_robots = excluded.obey_robots, paused = excluded.paused, strategy = excluded.strategy, parts = excluded.parts, "
+        "policy_at = excluded.policy_at",
         host=host,
         per_host=policy.per_host,
         delay=policy.delay,
         max_rate=policy.max_rate,
         obey_robots=int(policy.obey_robots),
         paused=int(policy.paused),
+        strategy=policy.strategy,
         parts=policy.parts,
         now=now,
     )
@@ -102,8 +114,8 @@ def in_parts(tx: Tx) -> dict[str, int]:
     return {row.host: row.parts for row in tx.all("SELECT host, parts FROM sites WHERE parts > 1")}
 
 
-def tally(tx: Tx, tallies: Mapping[str, Tally], now: float) -> None:
-    """Add what was asked of these hosts, and what came of it."""
+def tally(tx: Tx, tallies: Mapping[str, Tally], now: float, remembers: float = REMEMBERED_SECONDS) -> None:
+    """Add what was asked of these hosts, and what came of it; what they taught longer ago than that is forgotten."""
     if not tallies:
         return
     known = {
@@ -114,7 +126,7 @@ def tally(tx: Tx, tallies: Mapping[str, Tally], now: float) -> None:
             hosts=pack(sorted(tallies)),
         )
     }
-    rows = [_tallied(host, tallies[host], known.get(host), now) for host in sorted(tallies)]
+    rows = [_tallied(host, tallies[host], known.get(host), now, remembers) for host in sorted(tallies)]
     names = ", ".join(name for name, _ in _TALLIED)
     changes = ", ".join(f"{name} = excluded.{name}" for name, _ in _TALLIED[1:])
     tx.execute(
@@ -138,10 +150,13 @@ _TALLIED = [
     ("last_ok_at", "DOUBLE PRECISION"),
     ("last_failed_at", "DOUBLE PRECISION"),
     ("seen_at", "DOUBLE PRECISION"),
+    ("evidence", "TEXT"),
+    ("learned", "TEXT"),
+    ("learned_at", "DOUBLE PRECISION"),
 ]
 
 
-def _tallied(host: str, new: Tally, row: Row | None, now: float) -> tuple[object, ...]:
+def _tallied(host: str, new: Tally, row: Row | None, now: float, remembers: float) -> tuple[object, ...]:
     failures = new.failures.total()
     codes = dict(orjson.loads(row.codes)) if row is not None else {}
     for code, count in new.failures.items():
@@ -162,7 +177,19 @@ def _tallied(host: str, new: Tally, row: Row | None, now: float) -> tuple[object
         now if new.requests > failures else (row.last_ok_at if row is not None else None),
         now if failures else (row.last_failed_at if row is not None else None),
         now,
+        *_taught(new, row, now, remembers),
     )
+
+
+def _taught(new: Tally, row: Row | None, now: float, remembers: float) -> tuple[str, str | None, float | None]:
+    """The evidence with what was seen, and what follows from it."""
+    if not new.seen:
+        return (row.evidence, row.learned, row.learned_at) if row is not None else ("{}", None, None)
+    before = row.learned if row is not None else None
+    evidence = added(evidence_of(orjson.loads(row.evidence)) if row is not None else {}, new.seen, now, remembers)
+    found = learned(evidence, before)
+    stored = orjson.dumps({name: each.to_json() for name, each in evidence.items()}).decode()
+    return (stored, found.strategy, found.at) if found is not None else (stored, None, None)
 
 
 def get(tx: Tx, host: str) -> Site:
@@ -192,8 +219,9 @@ def listed(tx: Tx, *, after: str = "", limit: int = 50, breaker_open: bool = Fal
     return [_site(row) for row in rows]
 
 
+_POLICY = "sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.strategy, sites.parts"
 _SHOWN = (
-    "h.host, sites.host AS site, lanes.name AS lane, sites.per_host, sites.delay, sites.max_rate, sites.obey_robots, sites.paused, sites.parts, "
+    f"h.host, sites.host AS site, lanes.name AS lane, {_POLICY}, sites.evidence, sites.learned, "
     "sites.policy_at, sites.requests, sites.failures, sites.codes, sites.recent_requests, sites.recent_failures, sites.usual_ms, "
     "sites.slots, sites.slots_limit, sites.keeps_delay, sites.last_ok_at, sites.last_failed_at, sites.seen_at, "
     "lanes.owner, lanes.not_before, lanes.breaker_state, lanes.breaker_failures, lanes.breaker_open_until, lanes.breaker_failed_probes, "
@@ -220,6 +248,8 @@ def _site(row: Row) -> Site:
         last_ok_at=row.last_ok_at,
         last_failed_at=row.last_failed_at,
         seen_at=row.seen_at,
+        evidence=(evidence := evidence_of(orjson.loads(row.evidence or "{}"))),
+        learned=learned(evidence, row.learned),
         owner=row.owner,
         not_before=row.not_before or 0.0,
         breaker=Breaker(
@@ -230,4 +260,5 @@ def _site(row: Row) -> Site:
 
 
 def _policy(row: Row) -> SitePolicy:
-    return SitePolicy(row.per_host, row.delay, row.max_rate, bool(row.obey_robots), bool(row.paused), row.parts)
+    paused = bool(row.paused)
+    return SitePolicy(row.per_host, row.delay, row.max_rate, bool(row.obey_robots), paused, row.strategy, row.parts)

@@ -32,6 +32,7 @@ class Submission:
     requested_strategy: str | None = None
     resolved_strategy: str | None = None
     export_format: str | None = None
+    why: str | None = None  # that strategy
     said: Sequence[Event] = ()  # what there is to say of it beside that it was created
 
 
@@ -89,7 +90,9 @@ def _run(new: Submission, max_running: int) -> tuple[Any, ...]:
 
 
 def _said(new: Submission) -> list[Event]:
-    meta = {"resolved_strategy": new.resolved_strategy or new.spec.strategy, "start_urls": 1}
+    meta: dict[str, Any] = {"resolved_strategy": new.resolved_strategy or new.spec.strategy, "start_urls": 1}
+    if new.why is not None:
+        meta["why"] = new.why
     return [Event(RUN_CREATED, meta=meta), *new.said]
 
 

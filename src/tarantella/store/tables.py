@@ -109,11 +109,13 @@ runs = Table(
     Column("stats", Text, nullable=False, server_default=text("'{}'")),  # of its first page, once it is over
     Column("export_format", _word(8)),
     Column("lacking", Text, nullable=False, server_default=text("'{}'")),  # records without a field, by field
+    Column("costs", Text, nullable=False, server_default=text("'{}'")),  # of its strategies, plain HTTP aside
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
     _index_where("keeper IS NOT NULL", "runs_by_keeper", "keeper"),
     _index_where("reason IN ('submitting', 'deleting')", "runs_unseen", "reason"),
+    _index_where("wanted = 'cancel'", "runs_to_cancel", "status"),
     Index("runs_by_source", "source", "created_at", "id"),
     Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
     _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
@@ -308,6 +310,7 @@ sites = Table(
     Column("obey_robots", Integer, nullable=False, server_default=text("0")),
     Column("paused", Integer, nullable=False, server_default=text("0")),
     Column("policy_at", Double),
+    Column("strategy", _word(16)),  # pinned
     # What it has shown.
     _count("requests"),
     _count("failures"),
@@ -321,6 +324,9 @@ sites = Table(
     Column("last_ok_at", Double),
     Column("last_failed_at", Double),
     Column("seen_at", Double),
+    Column("evidence", Text, nullable=False, server_default=text("'{}'")),  # of strategies
+    Column("learned", _word(16)),  # the cheapest strategy that works, by the evidence
+    Column("learned_at", Double),
     Column("parts", Integer),
     _index_where("paused = 1", "sites_paused", "host"),
     _index_where("parts > 1", "sites_in_parts", "host"),

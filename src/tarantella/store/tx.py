@@ -34,6 +34,10 @@ class Tx:
     def first(self, sql: str, **values: Any) -> Row | None:
         return self._run(sql, values).first()
 
+    def rows(self, sql: str, **values: Any) -> Sequence[Sequence[Any]]:
+        """The rows of a query as they come from the driver: where they are many and need no names."""
+        return self._run(sql, values).rows
+
     def value(self, sql: str, **values: Any) -> Any:
         return self._run(sql, values).scalar()
 

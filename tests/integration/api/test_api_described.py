@@ -27,6 +27,7 @@ POST /jobs/{job_id}/runs
 GET /jobs/{job_id}/runs
 GET /jobs/runs
 GET /jobs/runs/{run_id}
+DELETE /jobs/runs/{run_id}
 GET /jobs/runs/{run_id}/events
 GET /jobs/runs/{run_id}/events/stream
 GET /jobs/runs/{run_id}/progress

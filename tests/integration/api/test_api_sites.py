@@ -38,6 +38,8 @@ def test_a_policy_changes_only_what_is_mentioned(http: TestClient) -> None:
         ({"max_rate": 0}, "max_rate"),
         ({"paused": "maybe"}, "paused"),
         ({"paused": None}, "paused"),
+        ({"strategy": "magic"}, "strategy"),
+        ({"strategy": "api_replay"}, "strategy"),
         ({"colour": "red"}, "colour"),
         ({}, "body"),
     ],

@@ -231,7 +231,7 @@ def test_a_server_that_stops_ends_its_streams(client: Talker, live: Live) -> Non
     threading.Timer(0.5, setattr, (live.server, "should_exit", True)).start()
     began = time.monotonic()
     assert watch(live, run)[-1].data == {"status": "server stopped"}
-    assert time.monotonic() - began < 4
+    assert time.monotonic() - began < 15
 
 
 def test_unknown_runs_have_no_stream(live: Live) -> None:

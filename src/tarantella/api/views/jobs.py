@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from tarantella.api.views.browser import BrowserView
 from tarantella.api.views.common import (
     EXAMPLE_ID,
     LONGEST_ADDRESS,
@@ -25,7 +26,7 @@ from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
 from tarantella.services.jobs import JobDraft, snapshot_of
 from tarantella.store.jobs import Job
 
-_SECRET = ("headers", "proxy")
+_SECRET = ("headers", "proxy", "fill")
 _OWN = ("target_url", "requires_auth", "frequency", "strategy", "name")
 _LONGEST_KEPT = 100 * 366 * 86_400.0
 Pattern = Annotated[str, StringConstraints(min_length=1, max_length=2_000)]
@@ -138,6 +139,11 @@ class JobOptions(Said):
     )
     priority: PriorityName | None = Field(None, description="Who goes first when runs have to wait.")
 
+    browser: BrowserView | None = Field(None, description="What a browser does on each page, where one is used.")
+    session: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = Field(
+        None, description="The name of a stored session: the login that a browser uses."
+    )
+
     def options(self) -> dict[str, Any]:
         """What was said of how to crawl."""
         said = self.model_dump(mode="json", exclude_unset=True, exclude_none=True, include=set(JobOptions.model_fields))
@@ -155,6 +161,14 @@ class _Secret(Said):
     proxy: str | None = Field(
         None, min_length=1, max_length=1_000, description="A proxy to go through; never shown again."
     )
+
+    fill: (
+        dict[
+            Annotated[str, StringConstraints(min_length=1, max_length=100)],
+            Annotated[str, StringConstraints(max_length=10_000)],
+        ]
+        | None
+    ) = Field(None, max_length=50, description="What a browser's actions fill in by name; never shown again.")
 
     def secrets(self) -> dict[str, Any]:
         return {name: value for name in _SECRET if (value := getattr(self, name))}
@@ -268,6 +282,7 @@ class JobView(Told):
         description="The names of the headers that are sent; what is in them is not shown."
     )
     proxy: str | None
+    fill: dict[str, str] | None = Field(description="The names of what actions fill in; what it is, is not shown.")
     keep_runs_hours: float | None
     created_at: datetime
     updated_at: datetime
@@ -280,6 +295,7 @@ class JobView(Told):
             status=job.status,
             warnings=list(job.warnings),
             headers=dict.fromkeys(secrets["headers"], "***") if secrets.get("headers") else None,
+            fill=dict.fromkeys(secrets["fill"], "***") if secrets.get("fill") else None,
             proxy="***" if secrets.get("proxy") else None,
             keep_runs_hours=job.keep_seconds / 3_600 if job.keep_seconds is not None else None,
             created_at=moment(job.created_at),

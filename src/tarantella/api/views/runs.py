@@ -54,6 +54,17 @@ class CountsView(BaseModel):
         )
 
 
+class CostView(Told):
+    """What a run took so far."""
+
+    requests: int
+    bytes: int = Field(description="Of the bodies that came back.")
+    browser_seconds: float = Field(description="The time that a browser was busy with its pages.")
+    pages_by_strategy: dict[str, int] = Field(
+        description="The pages that are done, by how they were had.", examples=[{"http": 120, "browser": 3}]
+    )
+
+
 class RunView(Told):
     """A run. What it was made of does not change, whatever becomes of its job."""
 
@@ -85,6 +96,7 @@ class RunView(Told):
                     "records": 0,
                     "requests": 0,
                     "bytes": 0,
+                    "cost": {"requests": 0, "bytes": 0, "browser_seconds": 0.0, "pages_by_strategy": {}},
                     "job": {"id": "0199f3a1-2b6c-7e0d-8c44-5a8e9d1f7c22", "version": 1, "fields": ["title"]},
                 }
             ]
@@ -117,6 +129,7 @@ class RunView(Told):
     records: int
     requests: int
     bytes: int
+    cost: CostView
     coverage: dict[str, dict[str, Any]] = Field(
         default_factory=dict, description="The share of its records that have each field, and how many lack it."
     )
@@ -130,7 +143,7 @@ class RunView(Told):
             status=run.status.value,
             attempt=min(attempt, run.spec.attempts),
             max_attempts=run.spec.attempts,
-            requested_strategy=run.requested_strategy or run.spec.strategy,
+            requested_strategy=run.requested_strategy or run.spec.wish,
             resolved_strategy=run.resolved_strategy or run.spec.strategy,
             failure_code=seed_code(run.failure_code),
             failure_detail=run.failure_code,
@@ -149,6 +162,7 @@ class RunView(Told):
             records=run.records,
             requests=run.requests,
             bytes=run.bytes,
+            cost=CostView(**run.cost),
             coverage={each.name: each.to_json() for each in run.coverage},
             job=shown_job(run.snapshot) if run.snapshot is not None else None,
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from tarantella.api.views.common import Flag, Number, Said, Told, Whole, moment
+from tarantella.domain.strategy import HTTP
 from tarantella.services import sites
+from tarantella.services.app import App
 from tarantella.services.sites import Site
 
 PerHost = Annotated[
@@ -31,6 +33,13 @@ Parts = Annotated[
     ),
 ]
 ObeyRobots = Annotated[Flag, Field(description="Whether robots.txt is obeyed here even by runs that don't otherwise.")]
+Strategy = Annotated[
+    Literal["auto", "http", "browser"] | None,
+    Field(
+        description="How its pages are fetched by runs that leave it to us; with `http`, nothing goes on to the browser either. "
+        "`auto` or null goes by what the site has taught."
+    ),
+]
 Paused = Annotated[Flag, Field(description="Whether nothing is asked of it; its pages wait.")]
 
 
@@ -43,13 +52,16 @@ class PolicyView(Told):
     obey_robots: ObeyRobots
     paused: Paused
     parts: Parts
+    strategy: str | None = Field(description="`http` or `browser` where it is pinned; null goes by what it has taught.")
     updated_at: datetime | None = Field(description="When somebody last changed it; null when nobody has.")
 
 
 class PolicyChange(Said):
     """What should be different; what is left out stays as it is."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"per_host": 2, "delay": 1.5}, {"paused": True}]})
+    model_config = ConfigDict(
+        json_schema_extra={"examples": [{"per_host": 2, "delay": 1.5}, {"paused": True}, {"strategy": "browser"}]}
+    )
 
     per_host: PerHost = None
     delay: Delay = None
@@ -57,11 +69,13 @@ class PolicyChange(Said):
     obey_robots: ObeyRobots = False
     paused: Paused = False
     parts: Parts = None
+    strategy: Strategy = None
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
         if not self.model_fields_set:
-            raise ValueError("it should name at least one of per_host, delay, max_rate, obey_robots, paused, parts")
+            fields = "per_host, delay, max_rate, obey_robots, paused, strategy, parts"
+            raise ValueError(f"it should name at least one of {fields}")
         return self
 
 
@@ -97,6 +111,30 @@ class ErrorsView(Told):
     last_failed_at: datetime | None
 
 
+class ExperienceView(Told):
+    """What was seen of one strategy at a host."""
+
+    pages: int = Field(description="Pages that it gave.")
+    refused: dict[str, int] = Field(
+        description="How often it was refused, by code; `different` is a recheck that gave other records.",
+        examples=[{"blocked": 3}],
+    )
+    recent_refused_share: float = Field(description="Of the last tries, the share that was refused.")
+    last_seen_at: datetime
+    last_url: str
+    last_run_id: str
+
+
+class LearnedView(Told):
+    """The cheapest strategy that works for a host, and how that is known."""
+
+    strategy: str | None = Field(description="`http` or `browser`; null while too little is known.", examples=["http"])
+    why: str | None
+    seen_at: datetime | None = Field(description="When that was last seen.")
+    expires_at: datetime | None = Field(description="When it is forgotten, unless it is seen again.")
+    evidence: dict[str, ExperienceView] = Field(description="What was seen, by strategy.")
+
+
 class SiteView(Told):
     """A host."""
 
@@ -109,11 +147,18 @@ class SiteView(Told):
     breaker: BreakerView
     throttle: ThrottleView
     errors: ErrorsView
+    strategy: str = Field(
+        description="With what pages start that runs leave to us: as pinned, or as learned, else `http`.",
+        examples=["http"],
+    )
+    learned: LearnedView
     waiting_runs: int = Field(description="Runs that have pages to be fetched here.")
     is_at_work: bool = Field(description="Whether a worker works on it now.")
 
     @classmethod
-    def of(cls, site: Site, now: float) -> Self:
+    def of(cls, app: App, site: Site) -> Self:
+        now = app.now()
+        learned = _learned(app, site)
         policy, breaker, rate = site.policy, site.breaker, sites.error_rate(site, now)
         return cls(
             host=site.host,
@@ -125,6 +170,7 @@ class SiteView(Told):
                 obey_robots=policy.obey_robots,
                 paused=policy.paused,
                 parts=policy.parts,
+                strategy=policy.strategy,
                 updated_at=moment(site.policy_at),
             ),
             breaker=BreakerView(
@@ -148,9 +194,34 @@ class SiteView(Told):
                 last_ok_at=moment(site.last_ok_at),
                 last_failed_at=moment(site.last_failed_at),
             ),
+            strategy=policy.strategy or learned.strategy or HTTP.name,
+            learned=learned,
             waiting_runs=site.waiting_runs,
             is_at_work=site.owner is not None,
         )
+
+
+def _learned(app: App, site: Site) -> LearnedView:
+    found, until = site.learned, sites.learned_until(app, site)
+    if until is not None and until <= app.now():
+        found = until = None
+    return LearnedView(
+        strategy=found.strategy if found is not None else None,
+        why=found.why if found is not None else None,
+        seen_at=moment(found.at) if found is not None else None,
+        expires_at=moment(until),
+        evidence={
+            name: ExperienceView(
+                pages=seen.ok,
+                refused=dict(seen.refused),
+                recent_refused_share=round(seen.share, 4),
+                last_seen_at=moment(seen.at),
+                last_url=seen.url,
+                last_run_id=seen.run_id,
+            )
+            for name, seen in site.evidence.items()
+        },
+    )
 
 
 def _later(at: float, now: float) -> Any:

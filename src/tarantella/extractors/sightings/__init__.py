@@ -17,7 +17,7 @@ from tarantella.extractors.sightings.surroundings import (
     phone,
     tags,
 )
-from tarantella.extractors.sightings.title import title, without_site
+from tarantella.extractors.sightings.title import letters, title, without_site
 
 __all__ = [
     "LABELS",
@@ -32,6 +32,7 @@ __all__ = [
     "email",
     "image",
     "labelled",
+    "letters",
     "links",
     "modified",
     "person",

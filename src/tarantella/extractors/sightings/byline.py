@@ -22,7 +22,8 @@ _AFTER_NAME = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _NO_NAME = re.compile(
-    r"@|https?:|\d{2}|^(?:share|follow|about|more|read|subscribe|comments?|advertisement|home|by|admin)\b",
+    r"@|https?:|\d{2}|^(?:share|follow|about|more|read|subscribe|comments?|advertisement|home|by|admin|twitter|facebook|instagram|whatsapp|linkedin|folgen|suivre|seguir|segui)\b|"
+    r"^(?:photos?|fotos?|bild(?:er)?|images?|quelle|source|fuente|fonte)\s*:",
     re.IGNORECASE,
 )
 _BYLINES = (

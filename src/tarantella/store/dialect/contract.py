@@ -92,7 +92,7 @@ class Dialect(ABC):
         """A new connection, on which a lock is waited for no longer than this."""
 
     @abstractmethod
-    def begin(self, connection: Connection, *, durable: bool) -> None:
+    def begin(self, connection: Connection) -> None:
         """Begin a transaction that writes."""
 
     @abstractmethod
@@ -102,6 +102,10 @@ class Dialect(ABC):
     @abstractmethod
     def serialise(self, connection: Connection, point: Point) -> None:
         """From here to the end of its transaction, let nobody else pass the same point."""
+
+    @abstractmethod
+    def flush(self) -> None:
+        """Put what is committed on the disk, where a commit does not do that itself. Raises OSError."""
 
     def rest(self, held: float) -> float:
         """How long to leave the database to others after a transaction that took so long."""

@@ -146,9 +146,11 @@ class Postgres(Dialect):
             raise DriverError(error) from error
         return Connection(raw, psycopg, spelled=_spelled, refuses=_is_too_large)
 
-    def begin(self, connection: Connection, *, durable: bool) -> None:
-        # Every commit is durable here: what costs is the commit, not whether somebody asked for it.
+    def begin(self, connection: Connection) -> None:
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
+
+    def flush(self) -> None:
+        """Every commit does that here."""
 
     def begin_read(self, connection: Connection) -> None:
         # All statements of a read see the same moment, as they do in SQLite.

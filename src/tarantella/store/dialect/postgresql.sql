@@ -202,6 +202,7 @@ CREATE TABLE runs (
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8) COLLATE "C",
 	lacking TEXT DEFAULT '{}' NOT NULL,
+	costs TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -221,6 +222,8 @@ CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NO
 
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
+CREATE INDEX runs_to_cancel ON runs (status) WHERE wanted = 'cancel';
+
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
 
 CREATE TABLE sites (
@@ -231,6 +234,7 @@ CREATE TABLE sites (
 	obey_robots INTEGER DEFAULT 0 NOT NULL,
 	paused INTEGER DEFAULT 0 NOT NULL,
 	policy_at DOUBLE PRECISION,
+	strategy VARCHAR(16) COLLATE "C",
 	requests BIGINT DEFAULT 0 NOT NULL,
 	failures BIGINT DEFAULT 0 NOT NULL,
 	codes TEXT DEFAULT '{}' NOT NULL,
@@ -243,6 +247,9 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE PRECISION,
 	last_failed_at DOUBLE PRECISION,
 	seen_at DOUBLE PRECISION,
+	evidence TEXT DEFAULT '{}' NOT NULL,
+	learned VARCHAR(16) COLLATE "C",
+	learned_at DOUBLE PRECISION,
 	parts INTEGER,
 	PRIMARY KEY (host)
 );

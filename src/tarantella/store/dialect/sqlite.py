@@ -27,9 +27,10 @@ SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
-LARGEST_LOG = 16_000_000
+LARGEST_LOG = 4_000_000  # putting away more takes so long that whoever waits for the disk notices
 LOCK_POLL = 0.001
 LONGEST_REST = 0.05
+_flush = getattr(os, "fdatasync", os.fsync)  # macOS has only the second
 _LOCKED = ("database is locked", "database table is locked", "database schema is locked")
 
 
@@ -108,15 +109,22 @@ class Sqlite(Dialect):
             raise DriverError(error) from error
         return Connection(raw, sqlite3)
 
-    def begin(self, connection: Connection, *, durable: bool) -> None:
-        if connection.durable is None:
+    def begin(self, connection: Connection) -> None:
+        if not connection.writes:
             # SQLite's own way of waiting for the lock sleeps longer and longer while others slip in.
             connection.execute("PRAGMA busy_timeout = 0")
             connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE}")
-        if connection.durable != durable:
-            connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
-            connection.durable = durable
+            # A commit writes the log, and who needs it on the disk flushes that afterwards: meanwhile others can write.
+            connection.execute("PRAGMA synchronous = NORMAL")
+            # Whoever begins the log anew cuts its file to this: only so does a longer one mean that there is more in it.
+            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG}")
+            connection.writes = True
         connection.execute("BEGIN IMMEDIATE")
+
+    def flush(self) -> None:
+        # A checkpoint that overtakes this has flushed the log before it put it away.
+        with self._log.open("rb") as log:
+            _flush(log.fileno())
 
     def begin_read(self, connection: Connection) -> None:
         connection.execute("BEGIN")
@@ -158,7 +166,7 @@ class Sqlite(Dialect):
             return StoreBroken(
                 f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
             )
-        if "disk I/O" in said:
+        if "disk I/O" in said or isinstance(error.orig, OSError):
             # A quota, a limit or a broken disk; also a disk that is full where SQLite itself does not see it.
             return StoreBroken(
                 f"{self.told} can't be read or written: {said}.",

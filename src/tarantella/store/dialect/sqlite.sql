@@ -204,6 +204,7 @@ CREATE TABLE runs (
 	stats TEXT DEFAULT '{}' NOT NULL,
 	export_format VARCHAR(8),
 	lacking TEXT DEFAULT '{}' NOT NULL,
+	costs TEXT DEFAULT '{}' NOT NULL,
 	PRIMARY KEY (id)
 );
 
@@ -223,6 +224,8 @@ CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NO
 
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
+CREATE INDEX runs_to_cancel ON runs (status) WHERE wanted = 'cancel';
+
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
 
 CREATE TABLE sites (
@@ -233,6 +236,7 @@ CREATE TABLE sites (
 	obey_robots INTEGER DEFAULT 0 NOT NULL,
 	paused INTEGER DEFAULT 0 NOT NULL,
 	policy_at DOUBLE,
+	strategy VARCHAR(16),
 	requests BIGINT DEFAULT 0 NOT NULL,
 	failures BIGINT DEFAULT 0 NOT NULL,
 	codes TEXT DEFAULT '{}' NOT NULL,
@@ -245,6 +249,9 @@ CREATE TABLE sites (
 	last_ok_at DOUBLE,
 	last_failed_at DOUBLE,
 	seen_at DOUBLE,
+	evidence TEXT DEFAULT '{}' NOT NULL,
+	learned VARCHAR(16),
+	learned_at DOUBLE,
 	parts INTEGER,
 	PRIMARY KEY (host)
 );

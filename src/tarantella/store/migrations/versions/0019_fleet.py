@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "0019"
-down_revision = "0009"
+down_revision = "0023"
 branch_labels = None
 depends_on = None
 

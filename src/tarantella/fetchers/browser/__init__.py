@@ -1,0 +1,1 @@
+"""The browser strategy: pages as a real Chromium shows them. Nothing in here is loaded before the first page needs it."""
