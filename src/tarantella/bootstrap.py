@@ -76,8 +76,9 @@ def open_app(
         return replace(made, recheck_share=settings.strategy_recheck_share)
 
     def strategies() -> list[str]:
-        browser = means_of(settings).browser
-        return [name for name in FETCHERS if name != "browser" or browser is not None]
+        # In a fleet somebody else may have a browser; pages that need one wait for them.
+        browser = means_of(settings).browser is not None or settings.broker_url is not None
+        return [name for name in FETCHERS if name != "browser" or browser]
 
     return App(
         settings,
@@ -114,6 +115,9 @@ def make_bell(settings: Settings) -> Bell:
 
 def make_news(settings: Settings) -> News | None:
     return WireNews(Wire(settings.wire_url)) if settings.wire_url else None
+
+
+# -- what attempts work with
 
 
 def means_of(settings: Settings) -> Means:

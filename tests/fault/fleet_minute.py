@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.fault.fleet_crawl import Crawl
+from tests.fault.fleet_crawl import HOSTS, Crawl
 from tests.fault.processes import SiteProcess
 from tests.fleet import new_fleet
 from tests.postgres import Server, binaries_or_skip
@@ -39,7 +39,7 @@ def main(seconds: float) -> None:
                     time.sleep(APART)
                 crawl.check()
                 crawls += 1
-            print(f"{crawls} crawls survived {restarts} restarts in {seconds:.0f} s.")
+            print(f"{crawls} crawls of {len(HOSTS)} hosts survived {restarts} restarts in {seconds:.0f} s.")
 
 
 if __name__ == "__main__":

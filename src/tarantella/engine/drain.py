@@ -128,7 +128,7 @@ class Drain:
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
-                if self._has is not None and (lacking := _lacking(found, self._has)) is not None:
+                if self._has is not None and (lacking := self._lacking(lane, found, self._has)) is not None:
                     # Somebody else has it, or will have it. The whole lane goes to them: a host has one owner.
                     lane.lacks, lane.releasing = lacking, True
                     return
@@ -138,6 +138,12 @@ class Drain:
         finally:
             self._reading.pop(lane.name, None)
         self._pump(lane)
+
+    def _lacking(self, lane: OwnedLane, found: Iterable[Page], has: Container[str]) -> str | None:
+        """A strategy that the host or one of these pages needs, and that this worker has not."""
+        if lane.prefers in self._tools.elsewhere:
+            return lane.prefers
+        return next((page.strategy for page in found if page.strategy not in has), None)
 
     def _pump(self, lane: OwnedLane) -> None:
         """Start as many pages as the lane's host and the runs allow."""
@@ -221,11 +227,6 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
-
-
-def _lacking(found: Iterable[Page], has: Container[str]) -> str | None:
-    """A strategy that one of these pages needs, and that is not there."""
-    return next((page.strategy for page in found if page.strategy not in has), None)
 
 
 def _take(

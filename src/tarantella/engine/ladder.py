@@ -10,6 +10,7 @@ from tarantella.domain.failure import POLICY, Failure
 from tarantella.domain.learning import DIFFERENT, REFUSALS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageState
+from tarantella.domain.parts import host_of
 from tarantella.domain.recheck import alike
 from tarantella.domain.strategy import HTTP, STRATEGIES, Strategy
 from tarantella.domain.url import redact
@@ -25,7 +26,7 @@ _ONLY_HTTP: Mapping[str, Strategy] = {_HTTP: HTTP}
 def climbed(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Page:
     """The page as it starts at a host where plain HTTP is known to be in vain; known once is known for the rest of the run."""
     prefers = lane.prefers or run.climbed.get(lane.name)
-    if page.strategy != _HTTP or prefers is None or prefers not in tools.strategies:
+    if page.strategy != _HTTP or prefers is None or prefers not in tools.strategies or prefers in tools.elsewhere:
         return page
     run.climbed[lane.name] = prefers
     return page._replace(strategy=prefers)
@@ -83,7 +84,7 @@ def refused(page: Page, failure: Failure, lane: OwnedLane, run: ServedRun, tools
     if lane.prefers not in tools.strategies:
         return ()
     meta = {
-        "host": lane.name,
+        "host": lane.host,
         "strategy": lane.prefers,
         "why": f"of its last pages {lane.plain_refused:.0f} were refused over HTTP, and {lane.plain_ok:.0f} were not",
         "url": redact(page.url),
@@ -118,7 +119,7 @@ def compared(outcome: Outcome, visit: Visit, cheap: list[Mapping[str, Any]], pag
     events = outcome.events
     if same:
         meta = {
-            "host": page.lane,
+            "host": host_of(page.lane),
             "url": redact(page.url),
             "strategy": _HTTP,
             "why": f"a recheck over HTTP gave the same records as {page.strategy}",

@@ -22,7 +22,8 @@ class Tools:
     visitors: Mapping[str, Visitor]
     taster: Visitor
     robots: Robots
-    strategies: Mapping[str, Strategy]
+    strategies: Mapping[str, Strategy]  # that pages may be fetched with
+    elsewhere: frozenset[str] = frozenset()  # of them, those that only other workers have
     clock: Clock = Clock()
     luck: Callable[[], float] = random.random
     recheck_share: float = RECHECKED_SHARE  # of pages for which a cheaper strategy is tried, too

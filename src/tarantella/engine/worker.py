@@ -292,6 +292,7 @@ class Worker:
         if self._settings.in_fleet and view.strategies != self._tools.strategies.keys():
             # A page may escalate to what somebody can do, whoever that is.
             self._tools.strategies = {name: STRATEGIES[name] for name in view.strategies if name in STRATEGIES}
+            self._tools.elsewhere = view.strategies.difference(self._has)
         self._ended({run.id for run in view.runs if run.is_over})
         # A run that is new in a lane of ours needs slots now, not with the next look.
         self._tenure.update_stands(view)
