@@ -119,7 +119,7 @@ def test_the_fleet_is_shown_with_what_each_does(
     run_id = run_of(server, target_url=site.url_for(tree_path(3, 3, delay_ms=150)), max_depth=4, per_host=1)
     seen = server.until(lambda: server.get("/workers"), lambda found: any(each["pages_per_second"] for each in found))
     [busy] = [each for each in seen if each["pages_per_second"]]
-    assert (busy["lanes"], busy["condition"], busy["strategies"]) == (1, "working", ["http"])
+    assert (busy["lanes"], busy["condition"], "http" in busy["strategies"]) == (1, "working", True)
     assert busy["memory_bytes"] > 10_000_000 and busy["progress_at"] is not None and busy["version"]
     system = server.get("/system")
     assert {each["id"] for each in system["workers"]} == {each["id"] for each in seen}
