@@ -51,6 +51,6 @@ def test_with_a_browser_the_demo_gets_what_is_refused_to_others(shell: Shell) ->
     done = shell.run("demo", "--json", TARANTELLA_BROWSER=program_or_skip())
     assert done.code == 0, done.err
     assert done.json["counts"]["done"] == EXPECTED_WITH_BROWSER.done
-    events = shell.run("runs", "events", "latest", "--json").json
+    events = shell.run("runs", "events", done.json["id"], "--json").json
     climbed = [event["meta"] for event in events if event["message"] == "Strategy escalated"]
     assert {"from": "http", "to": "browser", "reason": "blocked"} in climbed
