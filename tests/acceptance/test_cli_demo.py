@@ -34,7 +34,7 @@ def test_with_a_browser_the_demo_shows_a_replay(shell: Shell) -> None:
     assert (recording["items"], recording["paging"]["parameter"], recording["uses"]) == ("stalls", "part", 1)
 
 
-def test_without_a_browser_the_demo_says_what_is_missing(shell: Shell) -> None:
+def test_without_a_browser_the_demo_says_that_the_replay_is_not_shown(shell: Shell) -> None:
     done = shell.run("demo")
     assert "fails here: The browser is switched off" in done.err
     assert "not shown, because the first run needs a browser." in done.err
