@@ -67,7 +67,7 @@ def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
     if learned is not None and learned.strategy != HTTP.name and learned.at > since:
         return Probed(learned.strategy, f"learned from its site: {learned.why}")
     last = first_page.last_strategy(tx, job.id, url.href, since)
-    # A record over HTTP may be that of an empty page, kept for want of a browser; then its site has not given it as a page.
+    # A record over HTTP may be that of an empty page, kept by a run that asked for HTTP; then its site has not given it as a page.
     works = last == HTTP.name and learned is not None and learned.strategy == HTTP.name
     # What renders stays no longer than the memory of how HTTP was refused.
     if last is not None and (works or (last == BROWSER.name and learned is None and _refused_since(site, since))):
