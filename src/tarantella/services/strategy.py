@@ -28,6 +28,10 @@ from tarantella.store.tx import Tx
 async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
     """The spec with its strategy, how that came about, and what there is to say of it."""
     asked = wished(spec, job.strategy, requires_auth=job.requires_auth)
+    if not asked.auto and job.strategy is Wish.AUTO and not job.requires_auth:
+        # What it asks of a browser may be no more than how to get at the data.
+        if await app.database.read(partial(_is_replayable, app=app, job=job, spec=spec, url=url)):
+            return replace(asked, strategy=API_REPLAY.name), _REPLAYED, []
     if not asked.auto:
         found = Probed(asked.strategy, _why(job))
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
@@ -46,6 +50,16 @@ def _why(job: Job) -> str:
     return "what it asks for is for a browser" if job.strategy is Wish.AUTO else "as asked for"
 
 
+_REPLAYED = Probed(API_REPLAY.name, "a recording of an earlier run works")
+
+
+def _is_replayable(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> bool:
+    """Whether a recording works, and nobody has pinned the site or wants to see the page itself."""
+    if sites.get_policy(tx, url.lane).strategy is not None or spec.browser.screenshot or spec.browser.keep_html:
+        return False
+    return recordings.current(tx, job.id, purpose_of(url.href, spec.fields, spec.item), app.now()) is not None
+
+
 def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
     """What people have said of the site, what can be replayed, what the site has shown, or what the job's last run found out,
     as long as that is fresh.
@@ -58,9 +72,8 @@ def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
         site = sites.get(tx, url.lane)
     if site is not None and site.policy.strategy is not None:
         return Probed(site.policy.strategy, "pinned for its site")
-    purpose = purpose_of(url.href, spec.fields, spec.item)
-    if recordings.current(tx, job.id, purpose, app.now()) is not None:
-        return Probed(API_REPLAY.name, "a recording of an earlier run works")
+    if _is_replayable(tx, app, job, spec, url):
+        return _REPLAYED
     if site is None:
         return None
     learned = site.learned
