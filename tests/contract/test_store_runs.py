@@ -200,7 +200,7 @@ def test_a_pause_waits_for_what_is_in_flight(world: World) -> None:
     assert world.run(run).wanted is Wanted.PAUSE
     assert world.settle_pause(run) is RunStatus.RUNNING
     world.settle(worker, done(world.take(run)[0]))
-    world.write(slots.give_back, run_id=run, worker_id=worker)
+    world.write(slots.give_back, run_ids=[run], worker_id=worker)
     assert world.settle_pause(run) is RunStatus.PAUSED
     assert world.messages(run).count(RUN_PAUSED) == 1
 

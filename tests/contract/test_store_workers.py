@@ -234,7 +234,7 @@ def test_a_second_worker_gets_its_share_as_the_first_lets_go(world: World) -> No
     assert world.claim(run, two, concurrency=10) == 2
     assert world.claim(run, one, concurrency=10, busy=3) == 5
     assert world.claim(run, two, concurrency=10) == 5
-    world.write(slots.give_back, run_id=run, worker_id=one)
+    world.write(slots.give_back, run_ids=[run], worker_id=one)
     assert world.claim(run, two, concurrency=10) == 10
 
 
@@ -254,7 +254,7 @@ def test_slots_are_never_more_than_the_run_allows_whoever_asks_in_whatever_order
     for _ in range(60):
         worker = random.choice(crowd)
         if random.random() < 0.2:
-            world.write(slots.give_back, run_id=run, worker_id=worker)
+            world.write(slots.give_back, run_ids=[run], worker_id=worker)
             held[worker] = 0
         else:
             held[worker] = world.claim(run, worker, concurrency, busy=random.randint(0, held[worker]))

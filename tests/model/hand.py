@@ -183,7 +183,7 @@ class Hand:
             lanes.release(tx, self.name, [lane])
             held = tx.all("SELECT run_id FROM run_workers WHERE worker_id = :me", me=self.name)
             for run_id in sorted({row.run_id for row in held} - busy):
-                slots.give_back(tx, run_id, self.name)
+                slots.give_back(tx, [run_id], self.name)
                 runs.settle_pause(tx, run_id, max_running=self.max_running, now=self.clock.wall())
 
         self.database.write_now(give_back)

@@ -77,6 +77,8 @@ class Tenure:
     async def _learn(self, found: Sequence[runs.Run]) -> None:
         """Take over what is known of these runs, and of those that are new here, which pages they have already."""
         for run in self._held.learn(found):
+            if run.run.counts.total == 1:
+                continue  # it has nothing but the page that it starts with
             last = ""
             for _ in range(run.links.room // RECALLED_AT_ONCE):
                 known = partial(pages.marks, run_id=run.id, after=last, limit=RECALLED_AT_ONCE)
@@ -127,11 +129,12 @@ class Tenure:
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall(), has=self._has)
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
             found = runs.lock(tx, {stand.run_id for stand in stands})
-            mine = {
-                run.id: self._claim(tx, run, in_use.get(run.id, 0))
+            wanted = {
+                run.id: (run.spec.concurrency, in_use.get(run.id, 0))
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
+            mine = {run_id: claimed.usable for run_id, claimed in slots.claim_some(tx, self._me, wanted).items()}
             since = self._clock.wall() - self._remembers
             return taken, sites.rulings(tx, [lane.name for lane in taken], since), stands, found, mine
 
@@ -143,11 +146,6 @@ class Tenure:
             if run_id in self._held.runs:
                 self._held.runs[run_id].slots = share
         return len(taken), 0 if taken or room <= 0 else view.ready_lanes
-
-    def _claim(self, tx: Tx, run: runs.Run, in_use: int) -> int:
-        """Hold what is in use, and say how much may be: with others there it becomes less, page by page."""
-        slots.claim(tx, run.id, self._me, run.spec.concurrency, in_use)
-        return slots.share(slots.shares(tx, [run.id])[run.id], self._me, run.spec.concurrency, 0)
 
     def adopt(self, owned: Sequence[lanes.Lane]) -> None:
         """Hold these lanes: a take whose commit was unknown may have made us an owner without our knowing."""
@@ -243,6 +241,5 @@ class Tenure:
         lacked = {name: lane.lacks for name, lane in self._held.lanes.items() if name in idle and lane.lacks}
         lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
-        for run_id in quiet:
-            slots.give_back(tx, run_id, self._me)
+        slots.give_back(tx, quiet, self._me)
         runs.settle_pauses(tx, quiet, max_running=self._max_running, now=self._clock.wall())

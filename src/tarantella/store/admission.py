@@ -8,7 +8,7 @@ from tarantella.domain.event import RUN_STARTED, Event
 from tarantella.domain.run import RunStatus
 from tarantella.store import events
 from tarantella.store.dialect.contract import Point
-from tarantella.store.tx import Tx
+from tarantella.store.tx import Tx, pack
 
 WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
 WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
@@ -32,7 +32,7 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
         return []
     # One that gave its slot back because its pages wait comes again when the first of them is ready.
     ready = tx.all(
-        "SELECT id, spec, started_at, deadline_at FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
+        "SELECT id, spec, started_at, deadline_at, last_event FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
         f"OR reason IS NULL OR EXISTS ({_COULD_WORK})) "
         # One that somebody else is changing is left to them, or to the next sweep.
         f"ORDER BY rank, id LIMIT :free {tx.dialect.for_update_of_free}",
@@ -40,24 +40,32 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
         now=now,
         free=free,
     )
+    if not ready:
+        return []
+    started, rows = [], []
     for run in ready:
         spec = orjson.loads(run.spec)
         # The clock of the deadline starts with the first admission, not with the submission or the retry.
         deadline = run.deadline_at
         if deadline is None and spec["deadline_seconds"] is not None:
             deadline = now + spec["deadline_seconds"]
-        tx.execute(
-            "UPDATE runs SET status = :running, reason = NULL, started_at = coalesce(started_at, :now), "
-            "deadline_at = :deadline WHERE id = :id",
-            running=RunStatus.RUNNING,
-            now=now,
-            deadline=deadline,
-            id=run.id,
-        )
-        if run.started_at is None:
-            meta = {"attempt": 1, "strategy": spec["strategy"]}
-            events.record(tx, run.id, [Event(RUN_STARTED, meta=meta)], now)
+        said = [Event(RUN_STARTED, meta={"attempt": 1, "strategy": spec["strategy"]})] if run.started_at is None else []
+        started.append((run.id, run.last_event, said, now))
+        rows.append((run.id, deadline, run.last_event + len(said)))
+    # All at once: where runs are small, hundreds are admitted in a second.
+    tx.execute(
+        "UPDATE runs SET status = :running, reason = NULL, started_at = coalesce(started_at, :now), "
+        "deadline_at = r.deadline_at, last_event = r.last_event "
+        f"FROM {tx.dialect.rows('rows', _ADMITTED)} AS r WHERE runs.id = r.id",
+        running=RunStatus.RUNNING,
+        now=now,
+        rows=pack(rows),
+    )
+    events.append_some(tx, started)
     return [run.id for run in ready]
+
+
+_ADMITTED = [("id", "TEXT"), ("deadline_at", "DOUBLE PRECISION"), ("last_event", "BIGINT")]
 
 
 def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[str]:

@@ -54,7 +54,12 @@ def _not_told_yet(tx: Tx, run_id: str, events: Sequence[Event]) -> list[Event]:
 
 def begin(tx: Tx, histories: Iterable[tuple[str, Sequence[Event], float]]) -> None:
     """Store the first events of runs that are new."""
-    rows = [row for run_id, said, now in histories for row in _rows(run_id, 0, said, now)]
+    append_some(tx, [(run_id, 0, said, now) for run_id, said, now in histories])
+
+
+def append_some(tx: Tx, histories: Iterable[tuple[str, int, Sequence[Event], float]]) -> None:
+    """Store events of many runs, each behind the last one of its run; whoever calls writes down which is the last now."""
+    rows = [row for run_id, last, said, now in histories for row in _rows(run_id, last, said, now)]
     names = [name for name, _ in _COLUMNS]
     tx.insert("run_events", names, rows, conflict="(run_id, sequence) DO NOTHING")
 

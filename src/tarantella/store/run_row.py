@@ -205,7 +205,7 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
 
 
 def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list[Event], now: float) -> RunStatus:
-    """The run has no pending page left: write its terminal state, and clear what only a live run needs."""
+    """The run has no pending page left: write its terminal state. Somebody has to `clear` it."""
     status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
     values["status"] = status
     values["finished_at"] = now
@@ -221,9 +221,16 @@ def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list
     lacking = orjson.loads(values.get("lacking", run.lacking))
     history += _coverage_events(tx, run, coverage.coverage_of(wanted, values["records"], lacking))
     history.append(_ending(status, counts, first, now - (run.started_at or run.created_at)))
-    tx.execute("DELETE FROM stands WHERE run_id = :run", run=run.id)
-    tx.execute("DELETE FROM run_workers WHERE run_id = :run", run=run.id)
     return status
+
+
+def clear(tx: Tx, run_ids: Iterable[str]) -> None:
+    """Remove what only live runs need, of runs that have ended."""
+    ended = pack(sorted(run_ids))
+    for table in ("stands", "run_workers"):
+        tx.execute(
+            f"DELETE FROM {table} WHERE run_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)", ids=ended
+        )
 
 
 EARLIER_RUNS = 5

@@ -90,6 +90,8 @@ def _settle_pages(tx: Tx, outcomes: list[Outcome], result: Settled, now: float) 
             result.full.add(run.id)
         if (status := run_row.update_run(tx, run, change, now)) is not None:
             result.ended[run.id] = status
+    if result.ended:
+        run_row.clear(tx, result.ended)
     result.outcomes = outcomes
     result.woken = {(page.run_id, page.lane) for page in fresh}
     result.woken |= {(o.page.run_id, o.move.lane) for o in outcomes if o.move}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from tarantella.store.tx import Tx, pack
 
@@ -31,19 +32,40 @@ def share(held: Mapping[str, int], worker_id: str, concurrency: int, busy: int) 
 
 def claim(tx: Tx, run_id: str, worker_id: str, concurrency: int, busy: int) -> int:
     """Take this worker's share of a run's slots. The caller holds the run's row, so that no two share at the same time."""
-    held = shares(tx, [run_id]).get(run_id, {})
-    mine = share(held, worker_id, concurrency, busy)
-    if held.get(worker_id) != mine:
-        tx.execute(
-            "INSERT INTO run_workers (run_id, worker_id, slots) VALUES (:run, :worker, :slots) "
-            "ON CONFLICT (run_id, worker_id) DO UPDATE SET slots = excluded.slots",
-            run=run_id,
-            worker=worker_id,
-            slots=mine,
-        )
-    return mine
+    return claim_some(tx, worker_id, {run_id: (concurrency, busy)})[run_id].held
 
 
-def give_back(tx: Tx, run_id: str, worker_id: str) -> None:
-    """Nothing of the run is in flight here any more."""
-    tx.execute("DELETE FROM run_workers WHERE run_id = :run AND worker_id = :worker", run=run_id, worker=worker_id)
+class Claimed(NamedTuple):
+    """What a worker has of a run: with others there it may use less than it holds, until that is free."""
+
+    held: int
+    usable: int
+
+
+def claim_some(tx: Tx, worker_id: str, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Claimed]:
+    """The same for several runs, by their concurrency and what of it is in use here; hundreds may begin in a second."""
+    known = shares(tx, sorted(wanted))
+    changed = []
+    claimed = {}
+    for run_id, (concurrency, busy) in sorted(wanted.items()):
+        held = known.get(run_id, {})
+        mine = share(held, worker_id, concurrency, busy)
+        if held.get(worker_id) != mine:
+            changed.append((run_id, worker_id, mine))
+        claimed[run_id] = Claimed(mine, share({**held, worker_id: mine}, worker_id, concurrency, 0))
+    tx.insert(
+        "run_workers",
+        ("run_id", "worker_id", "slots"),
+        changed,
+        conflict="(run_id, worker_id) DO UPDATE SET slots = excluded.slots",
+    )
+    return claimed
+
+
+def give_back(tx: Tx, run_ids: Sequence[str], worker_id: str) -> None:
+    """Nothing of these runs is in flight here any more."""
+    tx.execute(
+        f"DELETE FROM run_workers WHERE worker_id = :worker AND run_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        ids=pack(list(run_ids)),
+        worker=worker_id,
+    )
