@@ -33,7 +33,7 @@ class View:
     ready_lanes: int
     peers: int
     strategies: frozenset[str]  # that somebody who lives can use
-    owned_by_others: int  # lanes, as they last told
+    owned_by_others: int  # lanes, of those who work for the same runs
     hungry: list[str]  # others who have nothing to do
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
@@ -102,7 +102,7 @@ class Tenure:
             ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now, has=self._has),
             peers=len(peers),
             strategies=frozenset(name for worker in living for name in orjson.loads(worker.has)),
-            owned_by_others=sum(worker.lanes for worker in peers if worker.id != self._me),
+            owned_by_others=lanes.owned_count(tx, [worker.id for worker in peers if worker.id != self._me]),
             hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
             overdue=closing.overdue(tx, now),

@@ -92,6 +92,14 @@ def owned(tx: Tx, worker_id: str) -> list[Lane]:
     return [_lane(row) for row in tx.all("SELECT * FROM lanes WHERE owner = :owner ORDER BY name", owner=worker_id)]
 
 
+def owned_count(tx: Tx, worker_ids: Sequence[str]) -> int:
+    """How many lanes these workers own."""
+    if not worker_ids:
+        return 0
+    owned_by = f"owner IN (SELECT value FROM {tx.dialect.values('ids')} AS r)"
+    return int(tx.value(f"SELECT count(*) FROM lanes WHERE {owned_by}", ids=pack(sorted(worker_ids))))
+
+
 def release(tx: Tx, worker_id: str, names: Sequence[str], lacked: Mapping[str, str] = {}) -> None:
     """Give lanes back. Nothing of them may be in flight any more.
 
