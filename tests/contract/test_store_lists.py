@@ -80,6 +80,10 @@ class Explained(Tx):
         self.plans += [row.detail for row in super().all(f"EXPLAIN QUERY PLAN {sql}", **values)]
         return super().all(sql, **values)
 
+    def rows(self, sql: str, **values: Any) -> Sequence[Sequence[Any]]:
+        self.plans += [row.detail for row in super().all(f"EXPLAIN QUERY PLAN {sql}", **values)]
+        return super().rows(sql, **values)
+
     def value(self, sql: str, **values: Any) -> Any:
         self.plans += [row.detail for row in super().all(f"EXPLAIN QUERY PLAN {sql}", **values)]
         return super().value(sql, **values)

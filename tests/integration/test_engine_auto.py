@@ -1,4 +1,4 @@
-"""Where the strategy is left to us and there is no browser: what can be had is kept, and what is missing is said once."""
+"""Where the strategy is left to us and there is no browser: empty pages fail, and what is missing is said."""
 
 from __future__ import annotations
 
@@ -15,15 +15,16 @@ from tests.site.shells import NO_SHELLS, SHELLS
 
 
 @awaited
-async def test_records_of_empty_pages_are_kept_and_the_run_says_once_what_is_missing(app: App) -> None:
+async def test_empty_pages_fail_for_want_of_a_browser_and_the_run_says_once_what_is_missing(app: App) -> None:
     async with Site() as site:
         pages = [f"/filled/{number}" for number in range(4)]
         found = await crawl(app, site, *pages, auto=True)
-        assert found.states == dict.fromkeys(pages, "done")
+        assert found.states == dict.fromkeys(pages, "failed(browser)")
+        assert [len(found.attempts(page)) for page in pages] == [1] * 4
+        assert "TARANTELLA_BROWSER" in found.pages["/filled/1"]["detail"]
         told = found.event(STRATEGY_MISSING)
         assert (told["wanted"], told["used"], told["reason"]) == ("browser", "http", "needs_render")
         assert "TARANTELLA_BROWSER" in told["remedy"]
-        assert found.run.cost["pages_by_strategy"] == {"http": 4}
         evidence = app.database.read_now(partial(sites.get, host="127.0.0.1")).evidence
         assert (evidence["http"].ok, evidence["http"].refused) == (0, {"needs_render": 4})
 
@@ -60,6 +61,6 @@ async def test_each_page_is_known_for_what_it_is_in_a_whole_crawl(app: App) -> N
         shells = [f"/shell/{number}" for number in range(len(SHELLS))]
         pages = [f"/no-shell/{number}" for number in range(len(NO_SHELLS))]
         found = await crawl(app, site, *shells, *pages, auto=True, concurrency=20, text="fast")
-        assert set(found.states.values()) == {"done"}
+        assert found.states == {**dict.fromkeys(shells, "failed(browser)"), **dict.fromkeys(pages, "done")}
         evidence = app.database.read_now(partial(sites.get, host="127.0.0.1")).evidence
         assert (evidence["http"].ok, evidence["http"].refused) == (len(pages), {"needs_render": len(shells)})

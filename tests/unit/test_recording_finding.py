@@ -59,6 +59,16 @@ def test_a_list_is_found_with_what_the_page_did_to_its_values() -> None:
     assert list(again.records) == shown(11)
 
 
+def test_the_parts_of_a_list_are_put_together_as_far_as_the_page_shows_them() -> None:
+    before = heard("/api/goods?page=1&sort=price", {"list": goods()[::-1]})
+    parts = [heard(f"/api/goods?page={number}&sort=name", {"list": goods(10 * number - 9)}) for number in (1, 2, 3)]
+    # The first question was of somebody who had not chosen yet; the last part has no room on the page yet.
+    recording = found([before, *parts], known(shown(1, 20)))
+    paging = recording.reading.paging
+    assert paging is not None and (paging.kind, paging.start, paging.most) == ("number", 1, 2)
+    assert "sort=name" in recording.template.url
+
+
 def test_typed_values_are_compared_as_what_they_are() -> None:
     fields = (Field("price", css=".price", type="price"), Field("at", css="a", attr="href", type="url"))
     records = [

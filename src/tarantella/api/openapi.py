@@ -22,6 +22,10 @@ TAGS: list[dict[str, Any]] = [
     {"name": "runs", "description": "Runs, whoever asked for them: watch, steer, explain, collect."},
     {"name": "sites", "description": "Hosts: how they are doing, and what they may be asked."},
     {"name": "recordings", "description": "What pages asked for their data, to be asked again without a browser."},
+    {
+        "name": "sessions",
+        "description": "Logins that jobs can use in a browser. What is in them never comes out again.",
+    },
     {"name": "health", "description": "Whether the server is alive, and whether work gets done."},
     {"name": "workers", "description": "The fleet: who works, how they get on, and what woke them."},
     {"name": "system", "description": "Everything at a glance, for people and for Prometheus."},

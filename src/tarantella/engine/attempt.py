@@ -54,10 +54,10 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             outcome = failed(page, lane, run, tools, visit, tried, began)
         else:
             outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
-            if shell:
-                outcome = ladder.kept_empty(outcome, page, lane, run, tools)
-            elif cheap is not None:
+            if cheap is not None and not shell:
                 outcome = ladder.compared(outcome, visit, cheap, page)
+        if shell:
+            outcome = ladder.seen_empty(outcome, page, lane, run, tools)
         if page is not taken or page.strategy != run.spec.strategy:
             outcome = ladder.with_strategy(outcome, taken, page, run)
         if visit.exchanges or (run.wants_recording and page.strategy == "browser"):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tarantella.domain.event import STRATEGY_LEARNED, STRATEGY_MISSING, Event, Level
-from tarantella.domain.failure import POLICY, Failure
+from tarantella.domain.failure import MISSING, POLICY, Failure
 from tarantella.domain.learning import DIFFERENT, REFUSALS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageState
@@ -38,17 +38,24 @@ def available(lane: OwnedLane, tools: Tools) -> Mapping[str, Strategy]:
 
 
 def without_shell(visit: Visit, page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Visit:
-    """An empty page is a failure where a browser could fill it, and whoever made the run has left that to us."""
+    """An empty page is no page, where whoever made the run has left it to us how to fetch it: a browser would fill it, and
+    where there is none, that is what the page lacks.
+    """
     assert visit.extracted is not None
-    strategy = STRATEGIES[page.strategy]
-    if not run.spec.auto or strategy.renders or strategy.escalates_to not in available(lane, tools):
+    strategy, shell = STRATEGIES[page.strategy], visit.extracted.shell
+    if not run.spec.auto or strategy.renders or lane.pinned == _HTTP:
         return visit
-    return visit._replace(failure=Failure.NEEDS_RENDER, detail=visit.extracted.shell, extracted=None, body=None)
+    empty = visit._replace(extracted=None, body=None)
+    if strategy.escalates_to in tools.strategies:
+        return empty._replace(failure=Failure.NEEDS_RENDER, detail=shell)
+    remedy = tools.no_browser or NO_BROWSER
+    why = f"{MISSING}: The page is empty until its scripts run ({shell}). {remedy} Or keep it as it is, with the strategy http."
+    return empty._replace(failure=Failure.BROWSER, detail=why, final=True)
 
 
-def kept_empty(outcome: Outcome, page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
-    """A record of an empty page was kept: the site learns from it, and the run says so where it was left to us."""
-    if outcome.state is not PageState.DONE or STRATEGIES[page.strategy].renders:
+def seen_empty(outcome: Outcome, page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome:
+    """A page is empty and stays so: the site learns from it, and the run says so where it was left to us."""
+    if outcome.state is PageState.PENDING or STRATEGIES[page.strategy].renders:
         return outcome
     events = outcome.events
     if run.spec.auto:

@@ -78,7 +78,7 @@ class Replayer:
                     return _browser_takes_over(page, run, tools, NONE_YET)
                 position = Position(kept.id)
             replay = _Replay(page, lane, run, tools, kept, position)
-            if replay.url.lane != page.lane:
+            if replay.url.lane != lane.host:
                 # Its host has a gate of its own.
                 return Outcome(
                     page, PageState.PENDING, next_at=began[0], move=Move(replay.address, replay.url.lane, page.hops)
@@ -190,7 +190,7 @@ class _Replay:
         outcome = self._answered(visit, tried, elapsed)
         if was is BreakerState.CLOSED:
             return outcome
-        return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": self.lane.name})))
+        return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": self.lane.host})))
 
     def _answered(self, visit: Visit, tried: Attempt, elapsed: float) -> Outcome:
         """The server said something: is it what the recording expects?"""

@@ -28,6 +28,10 @@ from tarantella.store.tx import Tx
 async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
     """The spec with its strategy, how that came about, and what there is to say of it."""
     asked = wished(spec, job.strategy, requires_auth=job.requires_auth)
+    if not asked.auto and job.strategy is Wish.AUTO and not job.requires_auth:
+        # What it asks of a browser may be no more than how to get at the data.
+        if await app.database.read(partial(_is_replayable, app=app, job=job, spec=spec, url=url)):
+            return replace(asked, strategy=API_REPLAY.name), _REPLAYED, []
     if not asked.auto:
         found = Probed(asked.strategy, _why(job))
         # Without a browser such a run fails and says what to do: nobody asked for anything less.
@@ -46,6 +50,16 @@ def _why(job: Job) -> str:
     return "what it asks for is for a browser" if job.strategy is Wish.AUTO else "as asked for"
 
 
+_REPLAYED = Probed(API_REPLAY.name, "a recording of an earlier run works")
+
+
+def _is_replayable(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> bool:
+    """Whether a recording works, and nobody has pinned the site or wants to see the page itself."""
+    if sites.get_policy(tx, url.lane).strategy is not None or spec.browser.screenshot or spec.browser.keep_html:
+        return False
+    return recordings.current(tx, job.id, purpose_of(url.href, spec.fields, spec.item), app.now()) is not None
+
+
 def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
     """What people have said of the site, what can be replayed, what the site has shown, or what the job's last run found out,
     as long as that is fresh.
@@ -58,16 +72,15 @@ def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
         site = sites.get(tx, url.lane)
     if site is not None and site.policy.strategy is not None:
         return Probed(site.policy.strategy, "pinned for its site")
-    purpose = purpose_of(url.href, spec.fields, spec.item)
-    if recordings.current(tx, job.id, purpose, app.now()) is not None:
-        return Probed(API_REPLAY.name, "a recording of an earlier run works")
+    if _is_replayable(tx, app, job, spec, url):
+        return _REPLAYED
     if site is None:
         return None
     learned = site.learned
     if learned is not None and learned.strategy != HTTP.name and learned.at > since:
         return Probed(learned.strategy, f"learned from its site: {learned.why}")
     last = first_page.last_strategy(tx, job.id, url.href, since)
-    # A record over HTTP may be that of an empty page, kept for want of a browser; then its site has not given it as a page.
+    # A record over HTTP may be that of an empty page, kept by a run that asked for HTTP; then its site has not given it as a page.
     works = last == HTTP.name and learned is not None and learned.strategy == HTTP.name
     # What renders stays no longer than the memory of how HTTP was refused.
     if last is not None and (works or (last == BROWSER.name and learned is None and _refused_since(site, since))):

@@ -44,7 +44,6 @@ class Intake:
         self._database = database
         self._waiting: list[_Waiting] = []
         self._committing: asyncio.Task[None] | None = None
-        self._answering: set[asyncio.Task[None]] = set()
 
     async def write(self, work: Work[T], *, finish: Finish) -> T:
         """Do the work and wait for its commit. What it puts into the batch is written by `finish`, once for all.
@@ -62,29 +61,19 @@ class Intake:
             group, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
             answers = await self._commit(group)
             self._waiting[:0] = group[len(answers) :]
-            # While these wait for the disk, the next are written.
-            answering = asyncio.create_task(self._answer(group, answers))
-            self._answering.add(answering)
-            answering.add_done_callback(self._answering.discard)
+            for one, answer in zip(group, answers, strict=False):
+                if one.done.done():
+                    continue  # whoever asked is gone
+                if isinstance(answer, Exception):
+                    one.done.set_exception(answer)
+                else:
+                    one.done.set_result(answer)
 
     async def _commit(self, group: list[_Waiting]) -> list[Any]:
         try:
-            return await self._database.write(partial(_together, group=group), name="submit")
+            return await self._database.write(partial(_together, group=group), durable=True, name="submit")
         except Exception as error:
             return [error] * len(group)
-
-    async def _answer(self, group: list[_Waiting], answers: list[Any]) -> None:
-        try:
-            await self._database.kept()
-        except Exception as error:
-            answers = [error] * len(answers)
-        for one, answer in zip(group, answers, strict=False):
-            if one.done.done():
-                continue  # whoever asked is gone
-            if isinstance(answer, Exception):
-                one.done.set_exception(answer)
-            else:
-                one.done.set_result(answer)
 
 
 def _together(tx: Tx, group: list[_Waiting]) -> list[Any]:

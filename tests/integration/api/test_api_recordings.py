@@ -86,6 +86,15 @@ def test_limits_hold_for_replays(client: Talker, site: Site) -> None:
 
 
 @pytest.mark.usefixtures("engine")
+def test_a_host_in_parts_is_replayed_in_all_of_them(client: Talker, site: Site) -> None:
+    client.patch("/sites/127.0.0.1", {"parts": 4})
+    ended = run(client, replayable(client, site))
+    assert (ended["status"], names(client, ended)) == ("completed", sorted(ALL))
+    # Whichever part a page is in, it stays there.
+    assert len([hit for hit in site.hits if hit.path == "/feed/api/page"]) == 5
+
+
+@pytest.mark.usefixtures("engine")
 def test_an_api_elsewhere_is_asked_at_its_own_gate(client: Talker, site: Site) -> None:
     job = client.job(site.url_for("/feed/list"), *FIELDS, per_host=1)
     elsewhere = site.url_for("", "127.0.0.2")

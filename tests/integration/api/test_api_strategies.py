@@ -94,10 +94,10 @@ def test_a_job_whose_last_run_had_its_page_over_http_needs_no_look(client: Talke
 
 
 @pytest.mark.usefixtures("engine")
-def test_a_job_whose_last_record_is_of_an_empty_page_is_looked_at_again(client: Talker, site: Site) -> None:
+def test_a_job_whose_page_was_empty_for_want_of_a_browser_is_looked_at_again(client: Talker, site: Site) -> None:
     job = client.job(site.url_for("/spa"))
     first = client.ended(client.run_of(job)["id"])
-    assert (first["status"], first["cost"]["pages_by_strategy"]) == ("completed", {"http": 1}), "there is no browser"
+    assert (first["status"], first["failure_code"]) == ("failed", "unknown"), "there is no browser"
     refused = {"needs_render": 2}
     client.until(f"/sites/{HOST}", lambda found: found["learned"]["evidence"]["http"]["refused"] == refused)
     assert client.run_of(job)["resolved_strategy"] == "browser"

@@ -102,6 +102,11 @@ def test_our_own_control_port_is_never_reached(lab: Lab) -> None:
     assert lab.fetch(f"http://127.0.0.1:{gateway_port}/", owner="another").status == 400
 
 
+def test_a_site_is_not_asked_for_its_icon(lab: Lab) -> None:
+    lab.fetch("/ok", browser={"quiet_ms": 1500}, owner="icons")
+    assert lab.asked() == ["/ok"]
+
+
 def test_everything_goes_through_the_proxy_that_a_user_names(lab: Lab) -> None:
     async def through() -> tuple[int, list[str]]:
         async with Proxy() as proxy:

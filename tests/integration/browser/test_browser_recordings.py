@@ -165,6 +165,16 @@ def test_a_browser_job_that_becomes_auto_replays(client: Talker, site: Site) -> 
     assert asked(site) <= {"/robots.txt", "/feed/api/graphql"}
 
 
+def test_an_auto_job_that_is_for_a_browser_replays_what_that_heard(client: Talker, site: Site) -> None:
+    job = list_job(client, site, "page", strategy="auto", browser={"scroll": 2})
+    first, second = run(client, job), run(client, job)
+    assert (first["resolved_strategy"], second["resolved_strategy"]) == ("browser", "api_replay")
+    assert fields(client, first) == fields(client, second) == ALL
+    client.patch("/sites/127.0.0.1", {"strategy": "browser"})
+    assert client.run_of(job)["resolved_strategy"] == "browser"
+    client.patch("/sites/127.0.0.1", {"strategy": None})
+
+
 def test_a_page_whose_values_are_in_no_answer_is_not_recorded_and_says_so(client: Talker, site: Site) -> None:
     fields = [{"name": "heading", "css": "h1"}]
     job = client.job(site.url_for("/feed/list?way=page"), *fields, strategy="api_replay")

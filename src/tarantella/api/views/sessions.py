@@ -17,7 +17,7 @@ class SessionGiven(Said):
     model_config = ConfigDict(
         json_schema_extra={
             "examples": [
-                {"cookies": [{"name": "sid", "value": "…", "domain": "example.com", "path": "/"}], "origins": []}
+                {"cookies": [{"name": "sid", "value": "6f1c", "domain": "example.com", "path": "/"}], "origins": []}
             ]
         }
     )

@@ -24,6 +24,7 @@ HEAD_SECONDS = 60.0
 PIECE = 64 * 1024
 MOST_FAILURES = 1_000
 MARK = "x-tarantella-gateway"
+_NOT_FOUND = b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 _BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 
@@ -91,6 +92,9 @@ class Gateway:
         except Unfetchable:
             writer.write(_BAD_REQUEST)
             return
+        if not tunnel and _is_icon(url):
+            writer.write(_NOT_FOUND)
+            return
         try:
             wire = await (self._upstream.tunnel(url) if tunnel else self._upstream.plain(url))
         except FetchError as error:
@@ -115,8 +119,10 @@ class Gateway:
             await _pass_body(head, reader, wire.writer)
             head = await _read_head(reader)
             following = resolve(head.target)
-            if (following.host, following.port, following.scheme) != (url.host, url.port, url.scheme):
-                return
+            if (following.host, following.port, following.scheme) != (url.host, url.port, url.scheme) or _is_icon(
+                following
+            ):
+                return  # the browser asks again, on a connection of its own
             url = following
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -133,6 +139,11 @@ class Gateway:
     def _refusal(self, error: FetchError) -> bytes:
         status = "403 Forbidden" if error.failure is Failure.DENIED else "502 Bad Gateway"
         return f"HTTP/1.1 {status}\r\n{MARK}: {self.mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def _is_icon(url: Url) -> bool:
+    """Browsers ask every site for its icon, which no page wants: a request that the site need not be troubled with."""
+    return url.href.endswith("/favicon.ico") and url.href.count("/") == 3
 
 
 async def _read_head(reader: asyncio.StreamReader) -> _Head:
