@@ -23,9 +23,7 @@ from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.missing import MissingFetcher
 from tarantella.fetchers.robots import Robots
 from tarantella.queues import embedded
-from tarantella.queues.caller import CeleryPost, FleetBell
 from tarantella.queues.contract import Bell, Hints, News
-from tarantella.queues.wire import FleetHints, Wire, WireNews
 from tarantella.services.app import App
 from tarantella.services.python import make_scrape, make_scrape_async
 from tarantella.services.seat import refused_endpoints
@@ -92,18 +90,24 @@ def open_app(
     )
 
 
-# -- how word of work gets around: on one machine by sockets, in a fleet by Redis and Celery too
+# -- how word of work gets around: on one machine by sockets, in a fleet by Redis and Celery too, which only a fleet loads
 
 
 def make_hints(settings: Settings, worker_id: str) -> Hints:
     near = embedded.Hints(settings.workers_dir, worker_id)
-    return FleetHints(near, Wire(settings.wire_url), worker_id) if settings.wire_url else near
+    if not settings.wire_url:
+        return near
+    from tarantella.queues.wire import FleetHints, Wire
+
+    return FleetHints(near, Wire(settings.wire_url), worker_id)
 
 
 def make_bell(settings: Settings) -> Bell:
     near = embedded.Bell(settings.workers_dir)
     if not settings.broker_url or not settings.wire_url:
         return near
+    from tarantella.queues.caller import CeleryPost, FleetBell
+    from tarantella.queues.wire import Wire
 
     def open_post() -> CeleryPost:
         from tarantella.queues.celery import configuration
@@ -114,7 +118,11 @@ def make_bell(settings: Settings) -> Bell:
 
 
 def make_news(settings: Settings) -> News | None:
-    return WireNews(Wire(settings.wire_url)) if settings.wire_url else None
+    if not settings.wire_url:
+        return None
+    from tarantella.queues.wire import Wire, WireNews
+
+    return WireNews(Wire(settings.wire_url))
 
 
 # -- what attempts work with

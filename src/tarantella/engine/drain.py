@@ -5,20 +5,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Container, Coroutine, Iterable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.errors import StoreError
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageKind
 from tarantella.domain.parts import host_of
+from tarantella.domain.strategy import API_REPLAY
 from tarantella.engine.attempt import attempt
 from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.recheck import attempt_recheck
-from tarantella.engine.replay import STRATEGY as REPLAY
-from tarantella.engine.replay import Replayer
 from tarantella.engine.robots import HostMustWait
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
@@ -30,6 +29,10 @@ from tarantella.store import cookies, pages
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
+if TYPE_CHECKING:
+    from tarantella.engine.replay import Replayer
+
+REPLAY = API_REPLAY.name
 LONGEST_TIMER = 60.0
 PAUSE_GRACE = 0.5
 
@@ -57,7 +60,7 @@ class Drain:
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
         self._stopping = False
-        self._replayer = Replayer(database)
+        self._replayer: Replayer | None = None
 
     def look(self, lane: OwnedLane) -> None:
         """Read ahead if the lane runs low, and start what may be started."""
@@ -204,7 +207,7 @@ class Drain:
         if page.kind is not PageKind.PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
         if page.strategy == REPLAY:
-            return self._replayer.attempt(page, lane, run, self._tools)
+            return self._replays().attempt(page, lane, run, self._tools)
         if (lane.prefers or run.climbed or page.strategy != "http") and is_to_be_rechecked(
             page, lane, run, self._tools
         ):
@@ -212,6 +215,14 @@ class Drain:
         if page.is_start and run.spec.sitemaps:
             return attempt_start(page, lane, run, self._tools)
         return attempt(page, lane, run, self._tools)
+
+    def _replays(self) -> Replayer:
+        if self._replayer is None:
+            # Loaded by the first page that is replayed.
+            from tarantella.engine.replay import Replayer
+
+            self._replayer = Replayer(self._database)
+        return self._replayer
 
     def _next_in_line(self, lane: OwnedLane, run: ServedRun) -> tuple[OwnedLane, Page | None]:
         """A slot became free: it goes to the lane that has waited for it longest, so that no host takes them all."""
