@@ -73,6 +73,8 @@ def test_rows_82_and_86_a_browser_that_was_named_is_used_and_told_of(site: SiteP
     fields = ["title", {"name": "width", "css": "#width"}, {"name": "height", "css": "#height"}]
     run = ended(server, job(server, site.url_for("/scripted/shown"), fields=fields))
     assert (run["requested_strategy"], run["resolved_strategy"]) == ("browser", "browser")
+    cost = run["stats"].pop("cost")
+    assert cost["pages_by_strategy"] == {"browser": 1} and cost["browser_seconds"] > 0
     assert run["stats"] == {
         "http_status": 200,
         "content_type": "text/html",

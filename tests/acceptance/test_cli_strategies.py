@@ -43,9 +43,10 @@ def test_rows_90_97_and_106_pages_are_rendered_where_they_must_and_the_run_tells
     assert plain["cost"]["pages_by_strategy"] == {"http": 1}
 
 
-def test_without_a_browser_an_empty_page_is_kept_and_the_summary_says_what_would_help(shell: Shell, site: str) -> None:
+def test_without_a_browser_an_empty_page_fails_and_the_summary_says_what_would_help(shell: Shell, site: str) -> None:
     scraped = shell.run("scrape", f"{site}/filled/1", *LOOPBACK)
-    assert scraped.code == 0
+    assert scraped.code == 1
     assert "A browser would get further: the page is empty until its scripts run." in scraped.err
     named = shell.run("scrape", f"{site}/filled/1", "--strategy", "http", *LOOPBACK)
+    assert named.code == 0
     assert "would get further" not in named.err

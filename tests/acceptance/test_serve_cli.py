@@ -53,6 +53,17 @@ EQUIVALENTS = {
     "GET /sites/{host}": "sites show",
     "PATCH /sites/{host}": "sites set",
     "POST /sites/{host}/reset-breaker": "sites reset-breaker",
+    "GET /jobs/runs/{run_id}/artifacts": "runs artifacts",
+    "GET /jobs/runs/{run_id}/artifacts/{artifact_id}": "runs artifacts",
+    "GET /recordings": "recordings list",
+    "POST /recordings": "recordings import",
+    "GET /recordings/{recording_id}": "recordings show",
+    "DELETE /recordings/{recording_id}": "recordings delete",
+    "GET /sessions": "sessions list",
+    "PUT /sessions/{name}": "sessions import",
+    "DELETE /sessions/{name}": "sessions delete",
+    "GET /workers": "workers list",
+    "GET /workers/wakes": "workers wakes",
 }
 
 

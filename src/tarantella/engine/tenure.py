@@ -10,6 +10,7 @@ import orjson
 
 from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
+from tarantella.domain.url import fingerprint
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
@@ -78,7 +79,9 @@ class Tenure:
         """Take over what is known of these runs, and of those that are new here, which pages they have already."""
         for run in self._held.learn(found):
             if run.run.counts.total == 1:
-                continue  # it has nothing but the page that it starts with
+                # It has nothing but the page that it starts with.
+                run.links.recall(map(fingerprint, run.run.roots))
+                continue
             last = ""
             for _ in range(run.links.room // RECALLED_AT_ONCE):
                 known = partial(pages.marks, run_id=run.id, after=last, limit=RECALLED_AT_ONCE)

@@ -53,9 +53,18 @@ def _why(job: Job) -> str:
 _REPLAYED = Probed(API_REPLAY.name, "a recording of an earlier run works")
 
 
+def _site(tx: Tx, url: Url) -> Site | None:
+    with suppress(NotFound):
+        return sites.get(tx, url.lane)
+    return None
+
+
 def _is_replayable(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> bool:
     """Whether a recording works, and nobody has pinned the site or wants to see the page itself."""
-    if sites.get_policy(tx, url.lane).strategy is not None or spec.browser.screenshot or spec.browser.keep_html:
+    site = _site(tx, url)
+    if site is not None and site.policy.strategy is not None:
+        return False
+    if spec.browser.screenshot or spec.browser.keep_html:
         return False
     return recordings.current(tx, job.id, purpose_of(url.href, spec.fields, spec.item), app.now()) is not None
 
@@ -67,9 +76,7 @@ def _taught(tx: Tx, app: App, job: Job, spec: Spec, url: Url) -> Probed | None:
     That HTTP works for a site says little of this page of it: then a look is worth its while.
     """
     since = app.now() - app.settings.strategy_memory_seconds
-    site: Site | None = None
-    with suppress(NotFound):
-        site = sites.get(tx, url.lane)
+    site = _site(tx, url)
     if site is not None and site.policy.strategy is not None:
         return Probed(site.policy.strategy, "pinned for its site")
     if _is_replayable(tx, app, job, spec, url):

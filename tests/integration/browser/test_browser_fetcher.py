@@ -144,8 +144,11 @@ def test_a_page_that_crashes_fails_alone(lab: Lab) -> None:
         """No page can crash its renderer by itself on every machine, so the browser is told to."""
         page = lab.page_at("/scripted/crash")
         session = await page.context.new_cdp_session(page)
+        gone = asyncio.Event()
+        page.on("crash", lambda _: gone.set())
         crashing = asyncio.ensure_future(session.send("Page.crash"))
         crashing.add_done_callback(lambda done: done.cancelled() or done.exception())
+        await asyncio.wait_for(gone.wait(), 10)
         return Reply(200, b"too late")
 
     async def both() -> list[Response | BaseException]:
