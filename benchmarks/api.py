@@ -17,7 +17,7 @@ from wreq import Client
 from wreq.runtime import Runtime
 
 from benchmarks.contract import Benchmark, Findings, Setting, Table, Wish, say
-from benchmarks.rig import library, nginx, server, site
+from benchmarks.rig import disk, library, nginx, server, site
 from tarantella.bootstrap import open_app
 
 PAGES_PER_SECOND = 500
@@ -34,7 +34,7 @@ HOW = """\
 {rate} pages a second; the share that it keeps is its pages a second meanwhile, of those before. Submits go to
 `POST /scraping/async-scrape`: {callers} callers, each as soon as it has its answer, or {submits} a second whether or not
 the last are answered, which is also how status is asked for, {status} times a second. Each submit is committed to the disk before it
-is answered. {streams} clients read the progress of the crawl; what counts is how much later the last of them had a message than the first.
+is answered; what the disk itself took meanwhile is told by a small file that is flushed {flushes} times a second. {streams} clients read the progress of the crawl; what counts is how much later the last of them had a message than the first.
 Lists are pages of a database with {many:,} runs, of which one has {many:,} pages and events, without a crawl."""
 
 
@@ -48,10 +48,11 @@ class Measured:
     elapsed: float = 0.0
     pages: int = 0
     lasts: float = 0.0  # how long calls are begun
+    disk: list[float] = field(default_factory=list)  # what else was flushed to the same disk meanwhile, in seconds
 
     @property
     def p99(self) -> float:
-        return quantiles(self.seconds, n=100)[-1] if len(self.seconds) > 1 else float("inf")
+        return _p99(self.seconds)
 
     @property
     def rate(self) -> float:
@@ -60,6 +61,10 @@ class Measured:
     @property
     def crawl(self) -> float:
         return self.pages / self.elapsed if self.elapsed else 0.0
+
+
+def _p99(seconds: Sequence[float]) -> float:
+    return quantiles(seconds, n=100)[-1] if len(seconds) > 1 else float("inf")
 
 
 def run(setting: Setting) -> Findings:
@@ -84,14 +89,14 @@ def _beside_a_crawl(setting: Setting, folder: Path) -> list[Measured]:
         nginx.serving(made, setting.work_dir, per_second=_pace(setting)) as served,
         server.serving(folder / "beside") as url,
     ):
-        return asyncio.run(_measure(setting, url, served.start_urls[0]))
+        return asyncio.run(_measure(setting, folder, url, served.start_urls[0]))
 
 
 def _pace(setting: Setting) -> int:
     return max(1, min(PAGES_PER_SECOND, int(setting.many / CRAWL_LASTS)))
 
 
-async def _measure(setting: Setting, url: str, start: str) -> list[Measured]:
+async def _measure(setting: Setting, folder: Path, url: str, start: str) -> list[Measured]:
     client = _client()
     run_id = await _crawl(client, url, start, settled=5 * _pace(setting))
     measured = []
@@ -104,10 +109,14 @@ async def _measure(setting: Setting, url: str, start: str) -> list[Measured]:
     ):
         result = Measured(what, lasts=float(setting.repetitions))
         before, began = await _pages(client, url, run_id), time.perf_counter()
-        await load(client, result)
+        with disk.watched(folder) as result.disk:
+            await load(client, result)
         result.elapsed = time.perf_counter() - began
         result.pages = await _pages(client, url, run_id) - before
-        say(f"{what}: {result.rate:,.0f}/s, p99 {result.p99 * 1e3:.1f} ms, crawl {result.crawl:,.0f} pages/s")
+        say(
+            f"{what}: {result.rate:,.0f}/s, p99 {result.p99 * 1e3:.1f} ms, crawl {result.crawl:,.0f} pages/s, "
+            f"disk p99 {_p99(result.disk) * 1e3:.1f} ms"
+        )
         measured.append(result)
     return measured
 
@@ -341,6 +350,7 @@ def _findings(setting: Setting, beside: Sequence[Measured], lists: Sequence[Meas
                 submits=SUBMITS_PER_SECOND,
                 status=STATUS_PER_SECOND,
                 streams=STREAMS,
+                flushes=disk.PER_SECOND,
                 many=setting.many,
             )
         ],
@@ -356,12 +366,13 @@ def _crawl_table(beside: Sequence[Measured]) -> Table:
             f"{each.rate:,.0f}" if each.seconds else "",
             f"{median(each.seconds) * 1e3:.1f}" if each.seconds else "",
             f"{each.p99 * 1e3:.1f}" if each.seconds else "",
+            f"{_p99(each.disk) * 1e3:.1f}",
             f"{each.crawl:,.0f}",
             f"{each.crawl / alone:.0%}" if alone else "",
         ]
         for each in beside
     ]
-    return Table(("beside a crawl", "a second", "median ms", "p99 ms", "crawl pages/s", "kept"), rows)
+    return Table(("beside a crawl", "a second", "median ms", "p99 ms", "disk p99 ms", "crawl pages/s", "kept"), rows)
 
 
 def _list_table(lists: Sequence[Measured]) -> Table:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tarantella.domain.errors import StoreBroken
+from tarantella.store.connection import Connection
 from tarantella.store.database import Database
-from tarantella.store.dialect import sqlite
+from tarantella.store.dialect import sqlite_log
 from tarantella.store.disk import Disk
 from tarantella.store.ids import new_id
 from tarantella.store.intake import Intake
@@ -137,13 +140,13 @@ def test_a_write_that_does_not_reach_the_disk_is_not_acknowledged(
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_the_log_is_flushed_after_the_commit(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     flushed: list[tuple[str, int]] = []
-    flush = sqlite._flush
+    flush = sqlite_log._flush
 
     def seen(descriptor: int) -> None:
         flushed.append((Path(f"/proc/self/fd/{descriptor}").resolve().name, lanes(database)))
         flush(descriptor)
 
-    monkeypatch.setattr(sqlite, "_flush", seen)
+    monkeypatch.setattr(sqlite_log, "_flush", seen)
     database.write_now(add_lane("plain"))
     assert flushed == []
     database.write_now(add_lane("durable"), durable=True)
@@ -152,17 +155,115 @@ def test_the_log_is_flushed_after_the_commit(database: Database, monkeypatch: py
         assert flushed[0][0] == "tarantella.db-wal"
 
 
+def test_whoever_comes_while_the_database_is_waited_for_need_not_wait_for_it_again(database: Database) -> None:
+    held, let_go = threading.Event(), threading.Event()
+    groups: list[int] = []
+
+    def hold(_tx: Tx) -> None:
+        held.set()
+        assert let_go.wait(SECONDS)
+
+    def finish(_tx: Tx, batch: object) -> None:
+        groups.append(len(cast("list[object]", batch)))
+
+    def work(_tx: Tx, batch: object) -> None:
+        cast("list[object]", batch).append(None)
+
+    async def story() -> None:
+        holding = asyncio.create_task(database.write(hold))
+        assert await asyncio.to_thread(held.wait, SECONDS)
+        submits = []
+        for _ in range(3):  # one after the other, all of them while somebody else writes
+            submits.append(asyncio.create_task(database.intake.write(work, finish=finish)))
+            await asyncio.sleep(0.01)
+        let_go.set()
+        await asyncio.gather(holding, *submits)
+
+    asyncio.run(story())
+    assert groups == [3]
+
+
+def test_submits_are_answered_when_the_database_does_not_even_begin(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_connection: object) -> None:
+        raise StoreBroken("The disk is gone.", remedy="")
+
+    async def submit(number: int) -> int:
+        return await database.intake.write(lambda *_: number, finish=lambda *_: None)
+
+    async def submits() -> list[object]:
+        return await asyncio.gather(*(submit(number) for number in range(3)), return_exceptions=True)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(database.dialect, "begin", broken)
+        assert [str(answer) for answer in asyncio.run(submits())] == ["The disk is gone."] * 3
+    assert asyncio.run(submits()) == [0, 1, 2]
+
+
+# -- SQLite's log
+
+
+def grow_the_log(database: Database, lanes: int) -> None:
+    rows = [(new_id(),) for _ in range(lanes)]
+    database.write_now(lambda tx: tx.insert("lanes", ["name"], rows, conflict="(name) DO NOTHING"))
+
+
 @pytest.mark.parametrize("kind", ["sqlite"])
 def test_a_log_that_was_put_away_is_not_put_away_again_after_every_commit(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "LARGEST_LOG", 200_000)
-
-    def rows() -> list[tuple[str]]:
-        return [(new_id(),) for _ in range(500)]
-
+    monkeypatch.setattr(sqlite_log, "LONG", 200_000)
     while not database.dialect.log_is_long():
-        database.write_now(lambda tx: tx.insert("lanes", ["name"], rows(), conflict="(name) DO NOTHING"))
+        grow_the_log(database, 500)
     asyncio.run(database.checkpoint())
     database.write_now(add_lane("the next"))
     assert not database.dialect.log_is_long()
+    while not database.dialect.log_is_long():
+        grow_the_log(database, 500)
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_log_that_somebody_still_reads_is_put_away_only_when_there_is_more_of_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_log, "LONG", 200_000)
+    grow_the_log(database, 500)
+    with closing(database.dialect.connect(patience=1.0)) as reader:
+        database.dialect.begin_read(reader)
+        reader.execute("SELECT count(*) FROM lanes")
+        while not database.dialect.log_is_long():
+            grow_the_log(database, 500)
+        asyncio.run(database.checkpoint())
+        database.write_now(add_lane("the next"))
+        assert not database.dialect.log_is_long(), "it could not be begun anew, and has hardly grown"
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_log_into_which_somebody_always_writes_is_begun_anew(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_log, "LONG", 200_000)
+    monkeypatch.setattr(sqlite_log, "TOO_LONG", 600_000)
+    checkpoint = sqlite_log._checkpoint
+    writes = threading.Semaphore(0)  # how often somebody commits while the log is put away
+
+    def overtaken(connection: Connection) -> int:
+        if not writes.acquire(blocking=False):
+            return checkpoint(connection)
+        with closing(database.dialect.connect(patience=1.0)) as other:
+            database.dialect.begin_read(other)
+            other.execute("SELECT count(*) FROM lanes")
+            frames = checkpoint(connection)
+            # Somebody commits before SQLite can see that all of the log is put away.
+            connection.execute("INSERT INTO lanes (name) VALUES (:name)", {"name": new_id()})
+        return frames
+
+    monkeypatch.setattr(sqlite_log, "_checkpoint", overtaken)
+    longest = 0
+    for _ in range(60):
+        grow_the_log(database, 500)
+        writes = threading.Semaphore(1)
+        asyncio.run(database.checkpoint())
+        longest = max(longest, Path(f"{database.dialect.told}-wal").stat().st_size)
+    assert 600_000 < longest < 1_500_000

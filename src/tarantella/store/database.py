@@ -36,6 +36,8 @@ class Database:
         self._patience = patience
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="store-reader")
+        self._keeper = ThreadPoolExecutor(1, thread_name_prefix="store-keeper")
+        self._is_putting_away = False
         self._rested = 0.0  # the writer's: when it may begin again
         self._local = threading.local()
         self._open: set[Connection] = set()
@@ -70,9 +72,14 @@ class Database:
         return self._readers.submit(self._read, work).result()
 
     async def checkpoint(self) -> None:
-        """Put the database's log away if it has grown. Only one process may do this, right after a commit of its own."""
-        if self.dialect.log_is_long():
-            await asyncio.wrap_future(self._writer.submit(self._keep_house, self.dialect.checkpoint))
+        """Put the database's log away if it has grown, while others write. Only one process may do this at a time."""
+        if self._is_putting_away or not self.dialect.log_is_long():
+            return
+        self._is_putting_away = True
+        try:
+            await asyncio.wrap_future(self._keeper.submit(self._keep_house, self.dialect.checkpoint))
+        finally:
+            self._is_putting_away = False
 
     async def reclaim(self) -> None:
         """Give unused room back to the disk, if nobody else is using the database."""
@@ -81,6 +88,7 @@ class Database:
     def close(self) -> None:
         self._closing.set()
         self._writer.shutdown(wait=True)
+        self._keeper.shutdown(wait=True)
         self._disk.close()
         self._readers.shutdown(wait=True)
         for connection in self._open:

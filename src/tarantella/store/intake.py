@@ -6,7 +6,8 @@ Waiting for the disk takes longer than all the rest of a submit, and takes as lo
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -42,7 +43,7 @@ class Intake:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._waiting: list[_Waiting] = []
+        self._waiting: deque[_Waiting] = deque()
         self._committing: asyncio.Task[None] | None = None
 
     async def write(self, work: Work[T], *, finish: Finish) -> T:
@@ -58,10 +59,15 @@ class Intake:
 
     async def _commit_all(self) -> None:
         while self._waiting:
-            group, self._waiting = self._waiting[:MOST_AT_ONCE], self._waiting[MOST_AT_ONCE:]
-            answers = await self._commit(group)
-            self._waiting[:0] = group[len(answers) :]
-            for one, answer in zip(group, answers, strict=False):
+            group: list[_Waiting] = []
+            answers: list[Any]
+            try:
+                answers = await self._database.write(partial(self._together, group=group), durable=True, name="submit")
+            except Exception as error:
+                if not group:  # it did not even begin
+                    group.extend(self._more())
+                answers = [error] * len(group)
+            for one, answer in zip(group, answers, strict=True):
                 if one.done.done():
                     continue  # whoever asked is gone
                 if isinstance(answer, Exception):
@@ -69,39 +75,44 @@ class Intake:
                 else:
                     one.done.set_result(answer)
 
-    async def _commit(self, group: list[_Waiting]) -> list[Any]:
+    def _more(self) -> Iterator[_Waiting]:
+        while self._waiting:
+            yield self._waiting.popleft()
+
+    def _together(self, tx: Tx, group: list[_Waiting]) -> list[Any]:
+        """What came of each: a result, or the error for which it alone was refused.
+
+        Who belongs to the group is decided here, when the database is ours: whoever came while we waited for it need
+        not wait for it again. It is empty unless this is done for a second time.
+        """
+        tx.execute("SAVEPOINT together")
         try:
-            return await self._database.write(partial(_together, group=group), durable=True, name="submit")
+            return _all(tx, group, self._more())
         except Exception as error:
-            return [error] * len(group)
+            if isinstance(error, DriverError) and tx.dialect.pause(error) is not None:
+                raise  # the whole transaction is to be done again
+            # One of them spoils it for all, and nobody knows which.
+            tx.execute("ROLLBACK TO SAVEPOINT together")
+        return [_alone(tx, one) for one in group]
 
 
-def _together(tx: Tx, group: list[_Waiting]) -> list[Any]:
-    """What came of each: a result, or the error for which it alone was refused. Fewer than were given, if time was up."""
-    tx.execute("SAVEPOINT together")
-    try:
-        return _all(tx, group)
-    except Exception as error:
-        if isinstance(error, DriverError) and tx.dialect.pause(error) is not None:
-            raise  # the whole transaction is to be done again
-        # One of them spoils it for all, and nobody knows which.
-        tx.execute("ROLLBACK TO SAVEPOINT together")
-    return [_alone(tx, one) for one in group]
-
-
-def _all(tx: Tx, group: list[_Waiting]) -> list[Any]:
-    began = monotonic()
+def _all(tx: Tx, group: list[_Waiting], more: Iterator[_Waiting]) -> list[Any]:
+    enough = monotonic() + LONGEST_HOLD
     batch: Batch = []
-    answers: list[Any] = []
-    for one in group:
-        if answers and monotonic() - began > LONGEST_HOLD:
-            break
-        try:
-            answers.append(one.work(tx, batch))
-        except TarantellaError as error:
-            answers.append(error)
-    group[0].finish(tx, batch)
+    answers = [_answer(tx, one, batch) for one in group]
+    while len(group) < MOST_AT_ONCE and (not group or monotonic() < enough) and (one := next(more, None)) is not None:
+        group.append(one)
+        answers.append(_answer(tx, one, batch))
+    if group:
+        group[0].finish(tx, batch)
     return answers
+
+
+def _answer(tx: Tx, one: _Waiting, batch: Batch) -> Any:
+    try:
+        return one.work(tx, batch)
+    except TarantellaError as error:
+        return error
 
 
 def _alone(tx: Tx, one: _Waiting) -> Any:

@@ -168,7 +168,7 @@ class Dialect(ABC):
 
     @abstractmethod
     def checkpoint(self, connection: Connection) -> None:
-        """Put the log away. Only one process may do this, right after a commit of its own."""
+        """Put the log away. Only one process may do this at a time, and only if it is long."""
 
     @abstractmethod
     def reclaim(self, connection: Connection) -> None:

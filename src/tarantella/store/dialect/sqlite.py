@@ -18,6 +18,7 @@ import orjson
 from tarantella.domain.errors import StoreBroken, StoreBusy
 from tarantella.store.connection import Connection, DriverError, Values
 from tarantella.store.dialect.contract import Dialect, Finding, Point
+from tarantella.store.dialect.sqlite_log import LARGEST_FILE, SqliteLog
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection as SqlAlchemyConnection
@@ -27,10 +28,8 @@ SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
-LARGEST_LOG = 4_000_000  # putting away more takes so long that whoever waits for the disk notices
 LOCK_POLL = 0.001
 LONGEST_REST = 0.05
-_flush = getattr(os, "fdatasync", os.fsync)  # macOS has only the second
 _LOCKED = ("database is locked", "database table is locked", "database schema is locked")
 
 
@@ -44,7 +43,7 @@ class Sqlite(Dialect):
     def __init__(self, path: Path) -> None:
         self.path = path
         self.told = str(path)
-        self._log = path.with_name(path.name + "-wal")
+        self._log = SqliteLog(path.with_name(path.name + "-wal"))
 
     # -- spelling
 
@@ -116,15 +115,12 @@ class Sqlite(Dialect):
             connection.execute(f"PRAGMA cache_size = -{WRITER_CACHE}")
             # A commit writes the log, and who needs it on the disk flushes that afterwards: meanwhile others can write.
             connection.execute("PRAGMA synchronous = NORMAL")
-            # Whoever begins the log anew cuts its file to this: only so does a longer one mean that there is more in it.
-            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_LOG}")
+            connection.execute(f"PRAGMA journal_size_limit = {LARGEST_FILE}")
             connection.writes = True
         connection.execute("BEGIN IMMEDIATE")
 
     def flush(self) -> None:
-        # A checkpoint that overtakes this has flushed the log before it put it away.
-        with self._log.open("rb") as log:
-            _flush(log.fileno())
+        self._log.flush()
 
     def begin_read(self, connection: Connection) -> None:
         connection.execute("BEGIN")
@@ -224,13 +220,17 @@ class Sqlite(Dialect):
     # -- housekeeping
 
     def log_is_long(self) -> bool:
-        try:
-            return self._log.stat().st_size > LARGEST_LOG
-        except OSError:
-            return False
+        return self._log.is_long()
 
     def checkpoint(self, connection: Connection) -> None:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._log.put_away(connection, alone=self._alone)
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """While nobody else writes."""
+        with closing(self.connect(patience=0.0)) as holder:
+            holder.execute("BEGIN IMMEDIATE")
+            yield
 
     def reclaim(self, connection: Connection) -> None:
         try:
