@@ -25,7 +25,7 @@ This crawls a small newspaper on this machine, {url}
 Most of its {expected.total} addresses are easy. Some are not, on purpose:
   a page that answers 503 twice, and one that says 429, come back later
   a page that takes its time, a page that has moved, a table in JSON
-  a page that refuses all but browsers {browser}
+  a page that scripts fill and a page that refuses all but browsers {browser}
   a link to nowhere, a link to a known page, a drawer that robots.txt closes
 Expect {expected.done} done, {expected.failed} failed and {expected.skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
@@ -59,7 +59,7 @@ def demo(
     with Signals() as signals, opening as tarantella, serving() as url:
         wanted = expected(tarantella.app)
         missing = find_browser(tarantella.app.settings.browser).missing
-        how = f"fails here: {missing}" if missing else "is tried again in one"
+        how = f"\n  fail here: {missing}" if missing else "are tried again in one"
         tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=wanted, browser=how))
         return run_async(_demo(tarantella, signals, url, as_json))
 

@@ -153,7 +153,7 @@ PAGES: tuple[Page, ...] = (
     Page(LOST_AT_SEA, Ending.FAILED, "not_found"),
     Page(TODAYS_STORY, Ending.SKIPPED, "duplicate"),
     Page(OLD_ADDRESS),
-    Page(PUPPET_THEATRE),
+    Page(PUPPET_THEATRE, without_browser=(Ending.FAILED, "browser")),
     Page(BACK_DOOR, without_browser=(Ending.FAILED, "blocked")),
     Page(TIDES),
     Page(EDITORS_DRAWER, Ending.SKIPPED, "robots"),

@@ -32,13 +32,14 @@ class DemoUnavailable(TarantellaError):
 
 
 def expected(app: App) -> Expected:
-    """What a crawl of the site must come to here: with a browser, one page more can be had."""
+    """What a crawl of the site must come to here: with a browser, two pages more can be had."""
     return EXPECTED_WITH_BROWSER if "browser" in app.strategies() else EXPECTED
 
 
 def spec_of(settings: Settings) -> Spec:
     """Everything on the demo site, with less patience than a real site deserves."""
     return Spec(
+        auto=True,
         depth=None,
         concurrency=settings.concurrency,
         per_host=settings.per_host,
