@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 
+import orjson
 import pytest
 
 from tarantella.demo import EXPECTED, EXPECTED_WITH_BROWSER
+from tarantella.demo.content import PUPPET_THEATRE
 from tests.acceptance.command import Shell
 from tests.browsers import program_or_skip
 
@@ -36,7 +39,7 @@ def test_with_a_browser_the_demo_shows_a_replay(shell: Shell) -> None:
 
 def test_without_a_browser_the_demo_says_that_the_replay_is_not_shown(shell: Shell) -> None:
     done = shell.run("demo")
-    assert "fails here: The browser is switched off" in done.err
+    assert "fail here: The browser is switched off" in done.err
     assert "not shown, because the first run needs a browser." in done.err
 
 
@@ -52,5 +55,10 @@ def test_with_a_browser_the_demo_gets_what_is_refused_to_others(shell: Shell) ->
     assert done.code == 0, done.err
     assert done.json["counts"]["done"] == EXPECTED_WITH_BROWSER.done
     events = shell.run("runs", "events", done.json["id"], "--json").json
-    climbed = [event["meta"] for event in events if event["message"] == "Strategy escalated"]
-    assert ("http", "browser", "blocked") in [(each["from"], each["to"], each["reason"]) for each in climbed]
+    climbed = {each["meta"]["reason"] for each in events if each["message"] == "Strategy escalated"}
+    assert {"blocked", "needs_render"} <= climbed
+    records = [orjson.loads(line) for line in Path(done.json["output"]).read_bytes().splitlines()]
+    [theatre] = [record["title"] for record in records if record["url"].endswith(PUPPET_THEATRE)]
+    assert theatre.startswith("The puppet theatre")
+    assert "went on in a browser:\n" in done.err
+    assert f"  {PUPPET_THEATRE} the page is empty until its scripts run" in done.err

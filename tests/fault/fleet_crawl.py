@@ -48,7 +48,7 @@ class Crawl:
         """Every run is terminal. The database itself is asked: servers may be down."""
         until(lambda: self.is_over, LONG, f"not all runs are over: {self._statuses()}")
 
-    def check(self, *, peak: int = PER_HOST) -> None:
+    def check(self) -> None:
         """The same pages as without any trouble, one record each, and no host was asked for more at a time."""
         self.until_over()
         for run_id, host in self.runs.items():
@@ -56,7 +56,7 @@ class Crawl:
             expected = sorted(self.url(path, host) for path in tree_paths(DEPTH, FAN, DELAY_MS))
             assert sorted(row["url"] for row in records) == expected
         assert set(self._statuses().values()) == {"completed"}
-        assert {host: seen for host, seen in self.site.log()["peak_by_host"].items() if seen > peak} == {}
+        assert {host: seen for host, seen in self.site.log()["peak_by_host"].items() if seen > PER_HOST} == {}
         wrong = list(broken(self.fleet.data_dir))
         assert not wrong, "\n".join(wrong)
 

@@ -25,7 +25,8 @@ This crawls a small newspaper on this machine, {url}
 Most of its {expected.total} addresses are easy. Some are not, on purpose:
   a page that answers 503 twice, and one that says 429, come back later
   a page that takes its time, a page that has moved, a table in JSON
-  a page that scripts fill and a page that refuses all but browsers {browser}
+  a page that scripts fill, and one that refuses all but browsers,
+    {browser}
   a link to nowhere, a link to a known page, a drawer that robots.txt closes
 Expect {expected.done} done, {expected.failed} failed and {expected.skipped} skipped: the run ends as partial.
 Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
@@ -59,7 +60,7 @@ def demo(
     with Signals() as signals, opening as tarantella, serving() as url:
         wanted = expected(tarantella.app)
         missing = find_browser(tarantella.app.settings.browser).missing
-        how = f"\n  fail here: {missing}" if missing else "are tried again in one"
+        how = f"fail here: {missing}" if missing else "are tried again in one"
         tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=wanted, browser=how))
         return run_async(_demo(tarantella, signals, url, as_json))
 
@@ -82,10 +83,28 @@ async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> in
     if code == exits.FAILED:
         say_error(f"The demo did not come out as expected: {'; '.join(wrong)}. Please report this.")
     elif code == exits.COMPLETE:
+        await _tell_escalations(opened, summary.run.id)
         code = await _replay(opened, signals, url)
     if code == exits.COMPLETE:
         opened.terminal.say("\nThe demo came out as expected.", style="green")
     return code
+
+
+async def _tell_escalations(opened: Opened, run_id: str) -> None:
+    """Which pages went on in a browser, and why."""
+    from urllib.parse import urlsplit
+
+    from tarantella.cli.reasons import in_words
+    from tarantella.domain.event import STRATEGY_ESCALATED
+    from tarantella.store import events
+
+    said = await opened.app.database.read(partial(events.listed, run_id=run_id, limit=1_000))
+    escalated = [event["meta"] for event in said if event["message"] == STRATEGY_ESCALATED and "url" in event["meta"]]
+    if escalated:
+        opened.terminal.say("\nPlain HTTP did not get these, so they went on in a browser:")
+    for each in escalated:
+        path, why = urlsplit(each["url"]).path, in_words("failed", each["reason"])
+        opened.terminal.say(f"  {path:<27} {why} ({each['detail']})")
 
 
 async def _replay(opened: Opened, signals: Signals, url: str) -> int:
