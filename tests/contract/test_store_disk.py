@@ -14,7 +14,7 @@ import pytest
 from tarantella.domain.errors import StoreBroken
 from tarantella.store.connection import Connection
 from tarantella.store.database import Database
-from tarantella.store.dialect import sqlite_log
+from tarantella.store.dialect import sqlite, sqlite_log
 from tarantella.store.disk import Disk
 from tarantella.store.ids import new_id
 from tarantella.store.intake import Intake
@@ -267,3 +267,30 @@ def test_a_log_into_which_somebody_always_writes_is_begun_anew(
         asyncio.run(database.checkpoint())
         longest = max(longest, Path(f"{database.dialect.told}-wal").stat().st_size)
     assert 600_000 < longest < 1_500_000
+
+
+# -- who else writes
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_writer_rests_as_long_as_it_wrote_while_others_write_and_hardly_while_nobody_does(database: Database) -> None:
+    database.write_now(add_lane("one"))
+    database.write_now(add_lane("two"))
+    assert database.dialect.rest(0.02) == sqlite.SHORT_REST
+    with closing(database.dialect.connect(patience=1.0)) as other:
+        other.execute("INSERT INTO lanes (name) VALUES ('of another')")
+    assert database.dialect.rest(0.02) == sqlite.SHORT_REST, "nobody could know yet"
+    database.write_now(add_lane("three"))
+    assert database.dialect.rest(0.02) == 0.02
+    assert database.dialect.rest(1.0) == sqlite.LONGEST_REST
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_putting_the_log_away_is_not_somebody_else(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite_log, "LONG", 200_000)
+    while not database.dialect.log_is_long():
+        grow_the_log(database, 500)
+    asyncio.run(database.checkpoint())
+    database.write_now(add_lane("one"))
+    database.write_now(add_lane("two"))
+    assert database.dialect.rest(0.02) == sqlite.SHORT_REST

@@ -121,17 +121,26 @@ class Settler:
             self._wake.clear()
             now = self._clock.monotonic()
             gather, since = gather_seconds(len(self._waiting), now - since), now
-            while self._waiting:
-                batch = self._settling = self._spread(self._next_batch())
-                while slices.is_large(batch[0]):
-                    batch = [await self._settle_first_slice(batch[0])]
-                await self._settle(batch, list(self._news()))
-                self._settling = []
-                self._weight -= sum(self._weights.popleft() for _ in batch)
+            await self._settle_next()
+            while len(self._waiting) >= GATHERED:
+                await self._settle_next()
             if rest := list(self._news()):
                 await self._settle([], rest)
-            if not self._waiting:
+            if self._waiting:
+                # Too few came meanwhile to be worth a transaction yet.
+                self._wake.set()
+            else:
                 self._idle.set()
+
+    async def _settle_next(self) -> None:
+        if not self._waiting:
+            return
+        batch = self._settling = self._spread(self._next_batch())
+        while slices.is_large(batch[0]):
+            batch = [await self._settle_first_slice(batch[0])]
+        await self._settle(batch, list(self._news()))
+        self._settling = []
+        self._weight -= sum(self._weights.popleft() for _ in batch)
 
     def _next_batch(self) -> list[Outcome]:
         """The first that wait, as many as one transaction should take; one with very many links comes alone."""

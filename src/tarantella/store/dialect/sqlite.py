@@ -10,6 +10,7 @@ from contextlib import closing, contextmanager
 from functools import lru_cache
 from itertools import chain
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
 from urllib.parse import quote
 
@@ -30,6 +31,9 @@ WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
 LOCK_POLL = 0.001
 LONGEST_REST = 0.05
+# Where nobody else has written of late, whoever comes is let in by this: it looks every millisecond.
+SHORT_REST = 2 * LOCK_POLL
+OTHERS_ARE_REMEMBERED = 5.0  # seconds
 _LOCKED = ("database is locked", "database table is locked", "database schema is locked")
 
 
@@ -43,6 +47,8 @@ class Sqlite(Dialect):
     def __init__(self, path: Path) -> None:
         self.path = path
         self.told = str(path)
+        self._version: int | None = None
+        self._others_until = 0.0  # by the clock that only goes forward
         self._log = SqliteLog(path.with_name(path.name + "-wal"))
 
     # -- spelling
@@ -118,6 +124,11 @@ class Sqlite(Dialect):
             connection.execute(f"PRAGMA journal_size_limit = {LARGEST_FILE}")
             connection.writes = True
         connection.execute("BEGIN IMMEDIATE")
+        # Changes when somebody else has committed since we last asked.
+        version = connection.execute("PRAGMA data_version").scalar()
+        if self._version not in (None, version):
+            self._others_until = monotonic() + OTHERS_ARE_REMEMBERED
+        self._version = version
 
     def flush(self) -> None:
         self._log.flush()
@@ -130,7 +141,7 @@ class Sqlite(Dialect):
 
     def rest(self, held: float) -> float:
         # Whoever else waits for the lock gets it now: SQLite itself would give it to us again and again.
-        return min(held, LONGEST_REST)
+        return min(held, LONGEST_REST if monotonic() < self._others_until else SHORT_REST)
 
     # -- when something goes wrong
 
