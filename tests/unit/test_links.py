@@ -294,6 +294,48 @@ def test_the_short_way_to_an_address_leads_where_the_long_way_does(href: str, pa
         assert Place(page).resolve(reference) == expected
 
 
+WHOLE = [
+    "http://other.example/a/b?c=d#e",
+    "http://OTHER.example:80/a",
+    "https://other.example:443/a",
+    "https://other.example.:8443/a/../b",
+    "http://user:secret@other.example/a",
+    "http://other.example\\a/b",
+    "http://other.example?a/b",
+    "http://other.example#a/b",
+    "http://[::1]:80/a",
+    "http://0x7f.1/a",
+    "http:///a",
+    "http://",
+    "http://a b/c",
+    "HTTP://other.example/a",
+    f"http://{'x' * 300}/a",
+    "http://other.example/%2e%2e/a",
+    "http://ex%41mple/a",
+]
+
+
+@pytest.mark.parametrize("page", ["http://here.example/x/y", "https://other.example/"])
+@pytest.mark.parametrize("reference", WHOLE)
+def test_so_does_the_short_way_to_another_site(reference: str, page: str) -> None:
+    try:
+        expected = resolve(reference, page)
+    except Unfetchable as refusal:
+        with pytest.raises(Unfetchable) as caught:
+            Place(page).resolve(reference)
+        assert caught.value.reason == refusal.reason
+    else:
+        assert Place(page).resolve(reference) == expected
+
+
+def test_what_means_the_same_everywhere_is_looked_at_once_and_not_on_every_site() -> None:
+    found = links()
+    elsewhere = "http://nowhere.example/a"
+    first = found.discover([elsewhere], HOME, None, 1)
+    second = found.discover([elsewhere], HOME.replace("example", "sample", 1), None, 1)
+    assert (sum(each.count for each in first.refused.values()), second.refused) == (1, {})
+
+
 def test_an_address_longer_than_the_limit_is_never_parsed() -> None:
     discovered = links().discover(["/" + "x" * (MAX_LENGTH * 250)], HOME, None, 1)
     assert discovered.refused["too_long"].count == 1

@@ -120,7 +120,7 @@ class Outcome(NamedTuple):
     def weight(self) -> int:
         """Roughly how many bytes it holds in memory until it is settled."""
         body = len(self.body.compressed) if self.body else 0
-        return 1_000 + sum(map(len, self.records)) + 200 * len(self.links) + body
+        return 1_000 + sum(map(len, self.records)) + 350 * len(self.links) + body
 
 
 @dataclass(frozen=True, slots=True)

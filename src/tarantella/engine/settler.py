@@ -22,7 +22,7 @@ from tarantella.store.settle import MAX_ROWS, Settled, settle
 # What the drivers and encoders raise for a value that they can't store: trying the same again would not help.
 REFUSED = (ValueRefused, TypeError, ValueError)
 
-MAX_WAITING_BYTES = 32_000_000
+MAX_WAITING_BYTES = 8_000_000
 MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 # A short wait fills the batch: fewer, larger transactions cost less than many small ones. Where pages come fast, a longer
 # one pays, and nobody waits for any of them.

@@ -12,7 +12,7 @@ from tarantella.domain.scope import Scope
 from tarantella.domain.trap import TrapNote
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
-from tarantella.extractors.place import Place
+from tarantella.extractors.place import ANYWHERE, Place
 from tarantella.extractors.recent import Recent
 
 SAMPLES = 3
@@ -63,7 +63,7 @@ class LinkFilter:
         self._traps = traps
         # As numbers they take half the room.
         self._fingerprints: Recent[int] = Recent(remembered)
-        # Hrefs as they are written, by what their meaning depends on: an origin, a folder or a file.
+        # Hrefs as they are written, by what their meaning depends on: nothing, an origin, a folder or a file.
         self._handled: dict[str, set[str]] = {}
         self._handled_bytes = 0
         self._handled_limit = remembered_bytes
@@ -99,7 +99,10 @@ class LinkFilter:
         # On most pages of a site nothing is new, and this is all that happens.
         if seen.issuperset(hrefs):
             return NOTHING_DISCOVERED
-        fresh = [href for href in hrefs if href not in seen]
+        unknown = set(hrefs) - seen - self._handled.get(ANYWHERE, _UNSEEN)
+        if not unknown:
+            return NOTHING_DISCOVERED
+        fresh = [href for href in hrefs if href in unknown]
         seen = self._handled.get(place.folder, _UNSEEN)
         if seen.issuperset(fresh):
             return NOTHING_DISCOVERED

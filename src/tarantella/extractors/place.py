@@ -7,7 +7,9 @@ from functools import lru_cache
 
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, resolve, stored
 
-_FROM_ORIGIN = ("/", "http://", "https://")
+ANYWHERE = ""  # what means the same on every page
+_WHOLE = ("http://", "https://")
+_FROM_ORIGIN = ("/", *_WHOLE)
 # Segments of characters that no parser changes, none of them beginning with a dot, nor with one in disguise.
 _SEGMENT = r"[A-Za-z0-9_~!$&()*+,;=@%-][A-Za-z0-9_~!$&()*+,;=@%.-]*"
 _QUERY = r"(?:\?[A-Za-z0-9_~!$&()*+,;=:@%./?-]+)?"
@@ -49,7 +51,9 @@ class Place:
     def depends_on(self, reference: str) -> str | None:
         """The part of this place that decides what a reference means, or None where it is all of it."""
         start = reference[:8].lower()
-        if start.startswith(_FROM_ORIGIN):
+        if start.startswith(_WHOLE):
+            return ANYWHERE
+        if start.startswith("/"):
             return self.origin
         if start.startswith("?"):
             return self.file
@@ -72,8 +76,12 @@ class Place:
         """The same as the general way, in a fifth of the time for addresses as they are mostly written."""
         home, origin, folder = self._home or self._find_home()
         path = reference.partition("#")[0]
-        if path.startswith(origin) and path.startswith("/", len(origin)):
-            path = path[len(origin) :]
+        if path.startswith(_WHOLE):
+            path_starts = path.find("/", len("https://"))
+            elsewhere = _home_of(path[:path_starts]) if path_starts > 0 else None
+            if elsewhere is None:
+                return resolve(reference, self.here)
+            home, origin, path = elsewhere, elsewhere.href[:-1], path[path_starts:]
         if path.startswith("/"):
             href = origin + path if _PLAIN_PATH.fullmatch(path) else ""
         else:
@@ -81,6 +89,16 @@ class Place:
         if href and len(href) <= MAX_LENGTH:
             return Url(href, home.scheme, home.host, home.port)
         return resolve(reference, self.here)
+
+
+@lru_cache(maxsize=4_096)
+def _home_of(origin: str) -> Url | None:
+    """The first page of a site that an address names; None where that is not all that it names."""
+    try:
+        home = resolve(f"{origin}/")
+    except Unfetchable:
+        return None
+    return home if home.href.find("/", len("https://")) == len(home.href) - 1 else None
 
 
 def _cut(address: str) -> tuple[str, str, str]:
