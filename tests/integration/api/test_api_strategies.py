@@ -129,7 +129,10 @@ def test_a_page_that_scripts_fill_is_rendered_without_asking_for_it_twice(client
     assert (over["status"], over["cost"]["pages_by_strategy"]) == ("completed", {"browser": 1})
     [record] = client.get(f"/jobs/runs/{run['id']}/records")
     assert record["fields"]["heading"] == "Story 7"
-    assert [hit.path for hit in site.hits].count("/filled/7") == 2, "the look, and the browser"
+    story = client.get(f"/jobs/runs/{run['id']}/explain", params={"url": site.url_for("/filled/7")})
+    assert {tried["strategy"] for tried in story["attempts"]} == {"browser"}
+    asked = [hit.path for hit in site.hits].count("/filled/7")
+    assert asked == 1 + len(story["attempts"]), "the look, and the browser"
     client.until(f"/sites/{HOST}", lambda found: "browser" in found["learned"]["evidence"])
     again = client.run_of(client.job(site.url_for("/filled/7")))
     assert again["resolved_strategy"] == "browser"
