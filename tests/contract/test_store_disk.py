@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
 import threading
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
 from tarantella.domain.errors import StoreBroken
-from tarantella.store.connection import Connection
+from tarantella.store.connection import Connection, DriverError
 from tarantella.store.database import Database
 from tarantella.store.dialect import sqlite, sqlite_log
 from tarantella.store.disk import Disk
@@ -294,3 +295,19 @@ def test_putting_the_log_away_is_not_somebody_else(database: Database, monkeypat
     database.write_now(add_lane("one"))
     database.write_now(add_lane("two"))
     assert database.dialect.rest(0.02) == sqlite.SHORT_REST
+
+
+@pytest.mark.parametrize("kind", ["sqlite"])
+def test_a_look_for_others_that_fails_leaves_no_transaction_open(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute, failures = Connection.execute, [sqlite3.OperationalError("database is locked")]
+
+    def shaky(self: Connection, sql: str, *values: Any) -> Any:
+        if sql == "PRAGMA data_version" and failures:
+            raise DriverError(failures.pop())
+        return execute(self, sql, *values)
+
+    monkeypatch.setattr(Connection, "execute", shaky)
+    database.write_now(add_lane("one"))
+    assert (lanes(database), failures) == (1, [])

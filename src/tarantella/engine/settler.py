@@ -23,7 +23,6 @@ from tarantella.store.settle import MAX_ROWS, Settled, settle
 REFUSED = (ValueRefused, TypeError, ValueError)
 
 MAX_WAITING_BYTES = 8_000_000
-MAX_PAGES_AT_ONCE = 250  # about ten milliseconds of the write lock
 # A short wait fills the batch: fewer, larger transactions cost less than many small ones. Where pages come fast, a longer
 # one pays, and nobody waits for any of them.
 GATHER_SECONDS = 0.01
@@ -31,6 +30,7 @@ LONGEST_GATHER = 0.1
 FAST = 500.0  # pages a second
 GATHERED = 200  # pages, where they come fast
 ROWS_OF_A_PAGE = 4  # without those that it links to
+MAX_PAGES_AT_ONCE = MAX_ROWS // ROWS_OF_A_PAGE
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
 SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"

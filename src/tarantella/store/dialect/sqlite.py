@@ -123,12 +123,12 @@ class Sqlite(Dialect):
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA journal_size_limit = {LARGEST_FILE}")
             connection.writes = True
-        connection.execute("BEGIN IMMEDIATE")
-        # Changes when somebody else has committed since we last asked.
+        # Changes when somebody else has committed since we last asked. Before the transaction: whatever fails here, none is open.
         version = connection.execute("PRAGMA data_version").scalar()
         if self._version not in (None, version):
             self._others_until = monotonic() + OTHERS_ARE_REMEMBERED
         self._version = version
+        connection.execute("BEGIN IMMEDIATE")
 
     def flush(self) -> None:
         self._log.flush()

@@ -17,9 +17,8 @@ LONG = 4_000_000  # bytes: putting away more takes so long that whoever waits fo
 # While somebody always writes, SQLite never finds a moment at which all of the log is put away, and it grows. Then others
 # wait once, for as long as it takes to put away what was written meanwhile.
 TOO_LONG = 16 * LONG
-LARGEST_FILE = (
-    8 * LONG
-)  # cut to this when SQLite begins anew; flushing a file that grows costs more than one that doesn't
+# Cut to this when SQLite begins anew: flushing a file that grows costs more than flushing one that doesn't.
+LARGEST_FILE = 8 * LONG
 
 HEADER, FRAME_HEADER = 32, 24  # bytes, in a file whose format is documented and does not change
 PAGE_SIZE, SALTS, FRAME_SALTS = slice(8, 12), slice(16, 24), slice(8, 16)
