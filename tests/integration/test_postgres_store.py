@@ -13,10 +13,14 @@ import psycopg
 import pytest
 
 from tarantella.domain.errors import InvalidInput, SchemaTooNew, StoreBroken, StoreBusy, TarantellaError
-from tarantella.store import schema
+from tarantella.domain.spec import Spec
+from tarantella.store import admission, closing, lanes, schema, submission
 from tarantella.store.database import Database
 from tarantella.store.dialect import dialect_of, postgres
+from tarantella.store.ids import new_id
+from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
+from tests.contract.world import HOST, NOW, link
 from tests.postgres import PASSWORD, Server
 
 
@@ -155,6 +159,37 @@ def test_a_closed_database_does_not_wait_for_a_server_that_is_gone(postgres_serv
         with pytest.raises(StoreBusy):
             waiting.result(10)
     assert time.monotonic() - began < 5
+
+
+# -- a long queue
+
+QUEUED, RUNNING = 3_000, 5
+HOT: dict[str, Callable[[Tx], object]] = {
+    "admit": lambda tx: admission.admit(tx, RUNNING, NOW),
+    "yield_slots": lambda tx: admission.yield_slots(tx, RUNNING, NOW),
+    "ready_count": lambda tx: lanes.ready_count(tx, only_run=None, now=NOW),
+    "acquire": lambda tx: lanes.acquire(tx, "w", 2, only_run=None, now=NOW),
+    "stands_of": lambda tx: lanes.stands_of(tx, [HOST]),
+    "overdue": lambda tx: closing.overdue(tx, NOW),
+}
+
+
+@pytest.mark.parametrize("name", HOT)
+def test_what_is_done_all_the_time_does_not_go_through_the_queue(database: Database, name: str) -> None:
+    """The rows have just come: statistics know nothing of them."""
+    batch = [Submission(new_id(), Spec(), link(str(n), depth=1), "scraping", NOW) for n in range(QUEUED)]
+    database.write_now(partial(submission.store, batch=batch, max_running=RUNNING))
+    database.write_now(partial(admission.admit, limit=RUNNING, now=NOW))
+
+    def rows_read(tx: Tx) -> int:
+        read = (
+            "SELECT sum(seq_tup_read + idx_tup_fetch) FROM pg_stat_xact_user_tables WHERE relname IN ('runs', 'stands')"
+        )
+        before = tx.value(read)
+        HOT[name](tx)
+        return int(tx.value(read) - before)
+
+    assert database.write_now(rows_read) <= 4 * RUNNING
 
 
 # -- what can't be used

@@ -13,11 +13,12 @@ from tarantella.store.tx import Tx, pack
 WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
 WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
 
-# A page that is due is of no use while its host wants to be left alone.
+# A page that is due is of no use while its host wants to be left alone. The OFFSET has it asked of one run after the other:
+# PostgreSQL would go through the stands of all that are queued instead.
 _COULD_WORK = (
     "SELECT 1 FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = runs.id AND ready_at <= :now "
     "AND not_before <= :now AND (breaker_state <> 'open' OR breaker_open_until <= :now) "
-    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
+    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1) LIMIT 1 OFFSET 0"
 )
 
 
@@ -70,7 +71,7 @@ _ADMITTED = [("id", "TEXT"), ("deadline_at", "DOUBLE PRECISION"), ("last_event",
 
 def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[str]:
     """Take the slot back from runs whose pages all wait, if somebody else could use it."""
-    if not tx.value("SELECT count(*) FROM runs WHERE status = 'queued' AND wanted = 'run'"):
+    if not tx.first("SELECT 1 FROM runs WHERE status = 'queued' AND wanted = 'run' LIMIT 1"):
         return []
     waiting = tx.all(
         f"SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0 "

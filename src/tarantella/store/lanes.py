@@ -31,14 +31,6 @@ class Stand:
     ready_at: float | None
 
 
-_READY_OF_ALL = (
-    "FROM stands JOIN lanes ON lanes.name = stands.lane JOIN runs ON runs.id = stands.run_id "
-    "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
-    "AND runs.status = 'running' AND runs.wanted = 'run' "
-    "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
-)
-
-
 def ready_count(tx: Tx, *, only_run: str | None, now: float, has: Sequence[str] | None = None) -> int:
     """How many lanes could be taken, by somebody who has these strategies where that matters."""
     ready, values = _ready(tx, only_run, now, has)
@@ -78,7 +70,13 @@ def acquire(
 
 def _ready(tx: Tx, only_run: str | None, now: float, has: Sequence[str] | None = None) -> tuple[str, dict[str, Any]]:
     """Which lanes could be taken, and the values for it."""
-    ready = _READY_OF_ALL
+    ready = (
+        # However many runs are queued, only a few are running.
+        f"FROM runs {tx.dialect.looked_up('stands', 'stands.run_id = runs.id')} JOIN lanes ON lanes.name = stands.lane "
+        "WHERE stands.ready_at <= :now AND lanes.not_before <= :now AND lanes.owner IS NULL "
+        "AND runs.status = 'running' AND runs.wanted = 'run' "
+        "AND coalesce(lanes.host, lanes.name) NOT IN (SELECT host FROM sites WHERE paused = 1)"
+    )
     values: dict[str, Any] = {"now": now}
     if only_run is not None:
         ready, values = f"{ready} AND runs.id = :only", {**values, "only": only_run}
@@ -137,10 +135,11 @@ def owners_for(tx: Tx, run_ids: Sequence[str]) -> set[str]:
 
 
 def stands_of(tx: Tx, names: Sequence[str]) -> list[Stand]:
-    """What waits in these lanes and may be worked on: however many runs are queued, only a few are running."""
+    """What waits in these lanes and may be worked on."""
     rows = tx.array(
         ["stands.lane", "stands.run_id", "stands.ready_at"],
-        "FROM runs JOIN stands ON stands.run_id = runs.id WHERE runs.status = 'running' AND stands.ready_at IS NOT NULL "
+        f"FROM runs {tx.dialect.looked_up('stands', 'stands.run_id = runs.id')} "
+        "WHERE runs.status = 'running' AND stands.ready_at IS NOT NULL "
         f"AND stands.lane IN (SELECT value FROM {tx.dialect.values('names')} AS r)",
         names=pack(sorted(names)),
     )

@@ -57,6 +57,10 @@ class Dialect(ABC):
     def values(self, parameter: str, kind: str = "TEXT") -> str:
         """A bound JSON array of values of this type as a sub-query with the column `value`."""
 
+    @abstractmethod
+    def looked_up(self, table: str, on: str) -> str:
+        """A join that looks this table up for each row of those before it, never the other way round."""
+
     # -- many rows at once
 
     @abstractmethod

@@ -45,6 +45,17 @@ USUAL = {
 }
 # A worker that is frozen in the middle of a transaction must not hold its locks for longer than this.
 LONGEST_IDLE_TRANSACTION = "10s"
+# Every statement here has its index, and tables grow and shrink faster than statistics follow: how it is done must not
+# depend on what a table was like a minute ago.
+PLANNING = {
+    "plan_cache_mode": "force_custom_plan",  # a plan made for a small table would be kept while it grows
+    "enable_seqscan": "off",
+    "enable_hashjoin": "off",
+    "enable_mergejoin": "off",
+    "enable_bitmapscan": "off",  # unlike the others, a plain index scan clears away what it meets of deleted rows
+    "jit": "off",  # it takes longer to compile than these statements take
+}
+_PLANNING = ", ".join(f"set_config('{name}', '{value}', false)" for name, value in PLANNING.items())
 RECONNECT_PAUSE = 0.1
 DEADLOCK_PAUSE = 0.02
 IDLE = "25P03"  # it was idle in a transaction for too long
@@ -77,6 +88,10 @@ class Postgres(Dialect):
     def values(self, parameter: str, kind: str = "TEXT") -> str:
         unrolled = f"jsonb_array_elements_text(CAST(:{parameter} AS jsonb)) AS item(value)"
         return f"(SELECT CAST(item.value AS {kind}) AS value FROM {unrolled})"
+
+    def looked_up(self, table: str, on: str) -> str:
+        # Without the OFFSET it would be taken for any other join.
+        return f"CROSS JOIN LATERAL (SELECT * FROM {table} WHERE {on} OFFSET 0) AS {table}"
 
     # -- many rows at once
 
@@ -136,8 +151,7 @@ class Postgres(Dialect):
             raw = psycopg.connect(**{**USUAL, **self._given}, client_encoding="utf8", autocommit=True)
             raw.execute(
                 "SELECT set_config('idle_in_transaction_session_timeout', %s, false), set_config('lock_timeout', %s, false), "
-                # A plan that was made for a small table would be kept while the table grows under it.
-                "set_config('plan_cache_mode', 'force_custom_plan', false), "
+                f"{_PLANNING}, "
                 # Workers outlive a crash of the server. What they were told is stored must be there when it comes back.
                 "CASE WHEN current_setting('synchronous_commit') = 'off' THEN set_config('synchronous_commit', 'on', false) END",
                 (LONGEST_IDLE_TRANSACTION, f"{max(1, round(patience * 1_000))}ms"),

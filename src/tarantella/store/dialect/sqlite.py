@@ -60,6 +60,9 @@ class Sqlite(Dialect):
     def values(self, parameter: str, kind: str = "TEXT") -> str:
         return f"(SELECT item.value AS value FROM json_each(:{parameter}) AS item)"
 
+    def looked_up(self, table: str, on: str) -> str:
+        return f"CROSS JOIN {table} ON {on}"
+
     # -- many rows at once
 
     def insert(
