@@ -30,6 +30,7 @@ from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.engine import help_with
 from tarantella.services.foreground import Interrupt, Snapshot, work_on
+from tarantella.services.keeper import wait_for_keeper
 from tarantella.services.submit import new_id, submit
 from tarantella.settings import load
 from tarantella.store.database import Database
@@ -143,8 +144,8 @@ async def _work(app: App, options: argparse.Namespace) -> int:
             tell("trouble", text=trouble, done=snapshot.run.counts.done)
 
     if options.what == "resume":
-        await runs.reap(app)
         run_id = await runs.find(app, options.targets[0])
+        await wait_for_keeper(app, run_id, timing=TIMINGS[options.timing])
     else:
         run_id = new_id()
     run = await work_on(app, run_id, prepare, engines=options.engines, watch=watch, interrupt=interrupt)
