@@ -89,7 +89,8 @@ def kill_again_and_again(crawler: Crawler, data_dir: Path, *, kills: int, seed: 
                 child.kill()
             else:
                 code = child.wait(LONGEST_LIFE)
-                assert code == 0, f"It ended with {code}.\n{child.errors}"
+                # A server may still finish the last commit of a process that was killed: then there is nothing to resume.
+                assert code == 0 or not _unfinished(data_dir), f"It ended with {code}.\n{child.errors}"
         if has_schema(data_dir):
             check(data_dir)
     check(data_dir, at_rest=True)

@@ -31,8 +31,10 @@ def test_no_address_of_a_sitemap_is_lost_between_two_slices(tmp_path: Path, site
         stored = one_value(data_dir, "SELECT count(*) FROM pages WHERE kind = 'page'")
         if state == "pending" and 0 < stored < ADDRESSES:
             cut_short.add(stored)
-        with driver(data_dir, "resume", "latest", options=SLICES) as child:
-            assert child.wait() == 0, child.errors
+        # How many settles there are depends on how quickly pages come: it may have died of its last one.
+        if read_run(data_dir).status != "completed":
+            with driver(data_dir, "resume", "latest", options=SLICES) as child:
+                assert child.wait() == 0, child.errors
         check(data_dir, at_rest=True)
         run = read_run(data_dir)
         assert run.status == "completed"
