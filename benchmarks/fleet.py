@@ -56,7 +56,7 @@ class Figures:
 def run(setting: Setting) -> Findings:
     missing = [name for name in ("celery", "redis", "psycopg", "psutil", "pytest", "httpx2") if find_spec(name) is None]
     if missing:
-        return Findings([], [], absent={"fleet": f"{', '.join(missing)} not installed: ./setup test installs them"})
+        return Findings([], [], absent={"fleet": f"{', '.join(missing)} not installed: ./setup bench installs them"})
     from tests.postgres import find_binaries
     from tests.redis import find_binary
 
