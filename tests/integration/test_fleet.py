@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from tarantella.queues.celery import QUEUE, WAKE, configuration, make_celery
+from tests.extras import seeing_only
 from tests.fault.processes import SiteProcess, until
 from tests.fleet import Fleet, WorkerProcess, new_fleet
 from tests.postgres import Server
@@ -55,6 +56,22 @@ def worker(crew: Fleet) -> Iterator[WorkerProcess]:
 @pytest.fixture(autouse=True)
 def _unseen(site: SiteProcess) -> None:
     site.reset()
+
+
+def test_server_and_worker_need_nothing_but_what_the_extra_brings(
+    tmp_path: Path, postgres_server: Server, redis_server: RedisServer, site: SiteProcess
+) -> None:
+    """What tests bring along may hide what is missing everywhere else."""
+    alone = seeing_only("celery", tmp_path / "alone")
+    with (
+        new_fleet(tmp_path, postgres_server, redis_server) as fleet,
+        fleet.serve(env=alone) as server,
+        fleet.work(env=alone),
+    ):
+        fleet.until_workers(1)
+        task = server.submit(site.url_for(tree_path(1, 1, ())))
+        assert server.until_over(task)["status"] == "completed"
+        until(lambda: bool(fleet.rows("SELECT 1 FROM wakes")), 20, "no message woke anybody")
 
 
 def run_of(server: ServerProcess, **job: object) -> str:

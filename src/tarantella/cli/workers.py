@@ -63,7 +63,7 @@ def list_(
             tarantella.terminal,
             rows,
             COLUMNS,
-            "Nobody works: `tarantella worker` or `tarantella serve` starts somebody.",
+            "Nobody works: `tarantella worker` starts somebody; so does `tarantella serve` where no broker is set.",
         )
         for each in found:
             if each["trouble"] is not None:
