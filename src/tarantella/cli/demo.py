@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -118,7 +119,8 @@ async def _replay(opened: Opened, signals: Signals, url: str) -> int:
     say = opened.terminal.say
     say(MARKET)
     if (missing := missing_browser(opened.app)) is not None:
-        say(f"  not shown, because the first run needs a browser. {missing}")
+        said = f"not shown, because the first run needs a browser. {missing}"
+        say(textwrap.fill(said, 80, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
         return exits.COMPLETE
     interrupt = Interrupt()
     signals.on_first(partial(asyncio.get_running_loop().call_soon_threadsafe, interrupt.set))

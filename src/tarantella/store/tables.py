@@ -283,7 +283,6 @@ stands = Table(
     Column("lane", _word(255), primary_key=True),
     Column("ready_at", Double),  # the earliest next_at of its pending pages
     Index("stands_of_lane", "lane", "run_id"),
-    Index("stands_ready", "ready_at"),
 )
 
 cookies = Table(

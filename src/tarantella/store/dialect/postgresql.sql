@@ -291,8 +291,6 @@ CREATE TABLE stands (
 
 CREATE INDEX stands_of_lane ON stands (lane, run_id);
 
-CREATE INDEX stands_ready ON stands (ready_at);
-
 CREATE TABLE tokens (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	name TEXT,
