@@ -109,7 +109,11 @@ class Fleet:
         return self.rows("SELECT * FROM workers WHERE dead_at IS NULL AND serves IS NULL ORDER BY started_at")
 
     def until_workers(self, number: int, seconds: float = PATIENCE) -> list[dict[str, Any]]:
-        until(lambda: len(self.workers()) == number, seconds, f"there are not {number} workers: {self.workers()}")
+        try:
+            until(lambda: len(self.workers()) == number, seconds, f"there are not {number} workers")
+        except AssertionError as error:
+            # As they are now: what they were when the waiting began tells nothing.
+            raise AssertionError(f"{error}\n{self.workers()}") from None
         return self.workers()
 
     def redis(self) -> Redis:

@@ -65,7 +65,10 @@ def test_a_machine_that_is_cut_off_and_comes_back(
             until(lambda: len(fleet.workers()) == 2, 40, "a machine that is cut off is still thought to work")
             crawl.until_over()
             network.mend(2)
-            now = fleet.until_workers(3)
+            try:
+                now = fleet.until_workers(3)
+            except AssertionError as error:
+                raise AssertionError(f"{error}\n{cut_off.errors}") from None
             assert len({worker["id"] for worker in now} - before) == 1
             assert cut_off.is_running
             crawl.check()
