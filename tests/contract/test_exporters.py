@@ -517,3 +517,11 @@ def test_more_fields_than_a_database_has_columns_are_explained(folder: Path) -> 
 def test_every_format_has_a_reader_here() -> None:
     assert set(READERS) == set(EXPORTERS)
     assert len({exporter.extension for exporter in EXPORTERS.values()}) == len(EXPORTERS)
+
+
+def test_numbers_in_fields_stay_numbers_in_a_database(tmp_path: Path) -> None:
+    records = [{"url": f"https://a.example/{price}", "fields": {"price": price}} for price in (9, 40_040.99, 100)]
+    export(iter(records), "db", tmp_path / "prices.db", fields=["price"])
+    with closing(sqlite3.connect(tmp_path / "prices.db")) as database:
+        sorted_ = database.execute("SELECT price, typeof(price) FROM records ORDER BY price DESC").fetchall()
+    assert sorted_ == [(40_040.99, "real"), (100, "integer"), (9, "integer")]

@@ -250,3 +250,28 @@ def test_the_faster_pages_come_the_larger_the_batches_and_never_is_waited_long()
     assert gather_seconds(pages=40, seconds=0.01) == pytest.approx(0.05)
     assert gather_seconds(pages=60, seconds=0.1) == LONGEST_GATHER
     assert gather_seconds(pages=500, seconds=0.0) < GATHER_SECONDS
+
+
+def test_only_what_has_to_be_durable_waits_for_the_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[bool] = []
+    real = world.database.write
+
+    async def write(work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+        waited.append(durable)
+        return await real(work, name=name)
+
+    monkeypatch.setattr(world.database, "write", write)
+    run = world.submit("a", "b", "c")
+    desk = Desk(world)
+    world.acquire(desk.worker)
+    first, second, third = world.take(run, limit=3)
+
+    async def tell() -> None:
+        running = asyncio.create_task(desk.settler.run())
+        for page, durable in ((first, False), (second, True), (third, False)):
+            desk.settler.put(done(page), durable=durable)
+            await desk.settler.drained()
+        running.cancel()
+
+    asyncio.run(tell())
+    assert waited == [False, True, False]

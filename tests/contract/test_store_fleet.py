@@ -25,6 +25,20 @@ def why(world: World, run_id: str, has: list[str]) -> str | None:
     return found[run_id].why_it_waits(world.now)
 
 
+# -- what keeps a run
+
+
+def test_a_host_that_is_left_alone_keeps_a_run_also_while_somebody_owns_it(world: World) -> None:
+    run, worker = world.submit("x"), world.worker()
+    acquired(world, worker, BOTH)
+    assert why(world, run, BOTH) is None
+    broken = Breaker(BreakerState.OPEN, 5, NOW + 300, 2)
+    world.settle(worker, news=[LaneNews(HOST, NOW, broken, clean=False)])
+    assert why(world, run, BOTH) == (
+        "of its hosts, 1 has failed too often and its breaker is open; the next is due in 300 s"
+    )
+
+
 # -- needs
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from functools import partial
+from itertools import count
 
 import pytest
 
@@ -113,3 +114,21 @@ def test_a_task_that_is_tried_again_meanwhile_is_left_alone(world: World, monkey
     duties = Duties(world.database, world.worker(), max_running=5, clock=Clock(wall=wall), cleanup_interval=DAY)
     asyncio.run(duties.run_once())
     assert world.read(partial(runs.get, run_id=task)).records == 1
+
+
+def test_a_large_run_that_is_half_deleted_is_not_deleted_all_at_once_either(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = ended(world, source="scraping", pages=60)
+    monkeypatch.setattr("tarantella.engine.duties.runs.delete_some", partial(runs.delete_some, limit=10))
+    clock = Clock(wall=lambda: NOW + DAY, monotonic=partial(next, count(0.0, 0.7)))
+    duties = Duties(world.database, world.worker(), max_running=5, clock=clock, cleanup_interval=DAY)
+    left: list[int] = []
+    while not left or left[-1]:
+        asyncio.run(duties.run_once())
+        left.append(world.read(lambda tx: tx.value("SELECT count(*) FROM pages WHERE run_id = :run", run=task)))
+        assert len(left) < 10
+    assert left == [40, 20, 0], "a little at a time"
+    asyncio.run(duties.run_once())
+    with pytest.raises(NotFound):
+        world.run(task)

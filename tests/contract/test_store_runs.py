@@ -17,7 +17,7 @@ from tarantella.domain.event import (
 from tarantella.domain.page import Skip
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.spec import Secrets, Spec
-from tarantella.store import closing, duties, events, lanes, pages, runs, slots
+from tarantella.store import closing, duties, events, lanes, pages, runs, slots, steering
 from tarantella.store.tx import Tx
 from tests.contract.world import HOST, NOW, World, again, done, failed, link, skipped
 
@@ -130,7 +130,7 @@ def test_a_command_that_was_declared_dead_can_keep_no_run(world: World) -> None:
     with pytest.raises(WorkerDead):
         world.resume(paused, keeper=zombie)
     with pytest.raises(WorkerDead):
-        world.write(runs.retry_failed, run_id=over, keeper=zombie, max_running=5, now=world.now)
+        world.write(steering.retry_failed, run_id=over, keeper=zombie, max_running=5, now=world.now)
     assert world.dump() == before
 
 
@@ -171,7 +171,7 @@ def test_a_run_is_found_by_the_beginning_or_the_end_of_its_id(world: World) -> N
         world.read(runs.find, prefix=run[:2])
 
 
-@pytest.mark.parametrize("work", [runs.get, runs.want_cancel])
+@pytest.mark.parametrize("work", [runs.get, steering.want_cancel])
 def test_a_run_that_is_not_there_is_not_found(world: World, work: object) -> None:
     with pytest.raises(NotFound):
         world.write(work, run_id="01900000-0000-7000-8000-000000000000")  # type: ignore[arg-type]
@@ -511,6 +511,15 @@ def test_pages_are_listed_in_slices_and_by_state_and_reason(world: World) -> Non
         ("failed", "not_found", 1),
         ("skipped", "robots", 1),
     ]
+
+
+def test_the_example_of_a_trouble_is_one_page_with_its_own_detail(world: World) -> None:
+    run, worker = world.submit("b", "a"), world.worker()
+    world.acquire(worker)
+    for path, detail in (("b", "a: the first detail"), ("a", "b: the second")):
+        world.settle(worker, failed(world.take_one(run, path))._replace(detail=detail))
+    [trouble] = world.read(pages.troubles, run_id=run)
+    assert (trouble["count"], trouble["example"], trouble["detail"]) == (2, link("b").url, "a: the first detail")
 
 
 def test_a_page_is_found_by_its_address_or_where_it_led(world: World) -> None:

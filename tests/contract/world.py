@@ -12,7 +12,7 @@ from tarantella.domain.page import INCOMPLETE_SKIPS, Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint, resolve
-from tarantella.store import closing, events, lanes, pages, records, runs, settle, slots, workers
+from tarantella.store import closing, events, lanes, pages, records, runs, settle, slots, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.runs import Run
@@ -130,16 +130,16 @@ class World:
         return self.run(run_id).status
 
     def pause(self, run_id: str, why: str = "asked to") -> RunStatus:
-        return self.write(runs.want_pause, run_id=run_id, why=why, max_running=self.max_running, now=self.now)
+        return self.write(steering.want_pause, run_id=run_id, why=why, max_running=self.max_running, now=self.now)
 
     def settle_pause(self, run_id: str) -> RunStatus:
-        return self.write(runs.settle_pause, run_id=run_id, max_running=self.max_running, now=self.now)
+        return self.write(steering.settle_pause, run_id=run_id, max_running=self.max_running, now=self.now)
 
     def resume(self, run_id: str, keeper: str | None = None) -> RunStatus:
-        return self.write(runs.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now)
+        return self.write(steering.resume, run_id=run_id, keeper=keeper, max_running=self.max_running, now=self.now)
 
     def cancel(self, run_id: str) -> RunStatus:
-        return self.write(runs.want_cancel, run_id=run_id)
+        return self.write(steering.want_cancel, run_id=run_id)
 
     def close(self, run_id: str, reason: Skip = Skip.CANCELLED, lane: str | None = None) -> Settled:
         return self.write(
@@ -152,7 +152,7 @@ class World:
         )
 
     def retry_failed(self, run_id: str) -> int:
-        return self.write(runs.retry_failed, run_id=run_id, keeper=None, max_running=self.max_running, now=self.now)
+        return self.write(steering.retry_failed, run_id=run_id, keeper=None, max_running=self.max_running, now=self.now)
 
     def messages(self, run_id: str) -> list[str]:
         return [event["message"] for event in self.read(events.listed, run_id=run_id, limit=10_000)]

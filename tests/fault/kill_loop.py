@@ -79,21 +79,23 @@ def command_line(url: str, engines: int) -> Crawler:
 def kill_again_and_again(crawler: Crawler, data_dir: Path, *, kills: int, seed: int) -> Report:
     """Start, kill, resume; when a run ends before its killers are done, begin another one in the same folder."""
     luck = random.Random(seed)
-    began, killed, starts = time.monotonic(), 0, 0
+    began, killed, starts, ended_well = time.monotonic(), 0, 0, False
     while killed < kills or _unfinished(data_dir) or not _ended(data_dir):
         starts += 1
         with (crawler.resume if _unfinished(data_dir) else crawler.scrape)(data_dir) as child:
             if killed < kills:
-                if not _ends_within(child, _moment(luck, data_dir, child)):
-                    killed += 1
+                ended_well = _ends_within(child, _moment(luck, data_dir, child))
+                killed += not ended_well
                 child.kill()
             else:
                 code = child.wait(LONGEST_LIFE)
                 # A server may still finish the last commit of a process that was killed: then there is nothing to resume.
                 assert code == 0 or not _unfinished(data_dir), f"It ended with {code}.\n{child.errors}"
+                ended_well = code == 0
         if has_schema(data_dir):
             check(data_dir)
-    check(data_dir, at_rest=True)
+    # Who was killed in the moment in which the last run ended is not yet known to be dead.
+    check(data_dir, at_rest=ended_well)
     found = read_runs(data_dir)
     return Report(killed, starts, len(found), sum(len(run.done) for run in found), time.monotonic() - began)
 

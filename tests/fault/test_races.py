@@ -20,7 +20,7 @@ from tarantella.domain.event import RUN_CANCELLED, RUN_COMPLETED, RUN_FAILED
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.submit import submit
-from tarantella.store import runs as run_rows
+from tarantella.store import steering
 from tarantella.store.database import Database
 from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
@@ -97,7 +97,7 @@ def test_cancel_during_commit_keeps_exactly_one_winner(
             async with engine(ours):
                 assert await asyncio.to_thread(gated[0].reached.wait, 20)
                 if when == "half":
-                    await theirs.database.write(partial(run_rows.want_cancel, run_id=run_id))
+                    await theirs.database.write(partial(steering.want_cancel, run_id=run_id))
                 cancel = asyncio.create_task(runs.cancel(theirs, run_id)) if when != "half" else None
                 if cancel is not None and when == "first":
                     assert await cancel == "cancelled"

@@ -123,15 +123,17 @@ def test_a_keeper_that_wakes_after_another_command_took_over_changes_nothing(sit
             until(lambda: works(data_dir, helper) and works(data_dir, keeper), 30, "they don't share the work")
             freeze(data_dir, keeper)
             with driver(data_dir, "resume", run_id) as hasty:
-                assert hasty.wait() == 1
-                assert "Another command is working on this run" in hasty.errors
+                # On a machine with much to do it may come when the keeper is already thought dead.
+                came_too_late = hasty.wait() == 0
+                assert came_too_late or "Another command is working on this run" in hasty.errors
             # The helper sees that the beat stands still, lets the run rest, and has nothing to do any more.
             assert helper.wait(30) == 0, helper.errors
         assert is_thought_dead(data_dir, keeper)
-        assert (read_run(data_dir).status, read_run(data_dir).reason) == ("paused", "interrupted")
-        check(data_dir)
-        with driver(data_dir, "resume", run_id) as successor:
-            assert successor.wait() == 0, successor.errors
+        if not came_too_late:
+            assert (read_run(data_dir).status, read_run(data_dir).reason) == ("paused", "interrupted")
+            check(data_dir)
+            with driver(data_dir, "resume", run_id) as successor:
+                assert successor.wait() == 0, successor.errors
         run = read_run(data_dir)
         assert (run.status, run.done) == ("completed", all_urls(site))
         wakes_and_ends(keeper, site, data_dir)

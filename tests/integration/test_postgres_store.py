@@ -217,10 +217,10 @@ def test_a_url_that_is_none_of_postgresql_is_refused_without_repeating_it(url: s
     assert "s3cret" not in str(caught.value)
 
 
-def test_a_missing_driver_is_named_with_the_extra_that_brings_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_driver_is_named_with_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
     monkeypatch.setitem(sys.modules, "psycopg.conninfo", None)
-    with pytest.raises(InvalidInput, match=r"tarantella\[postgres\]"):
+    with pytest.raises(InvalidInput, match=r"psycopg\[binary\]"):
         dialect_of("postgresql://u@h/d")
 
 

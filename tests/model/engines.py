@@ -26,7 +26,7 @@ from tarantella.domain.url import fingerprint, resolve
 from tarantella.engine.timing import Timing
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Extracted
-from tarantella.store import runs, workers
+from tarantella.store import runs, steering, workers
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
 from tests.model.databases import IN_MEMORY, NewDatabase
@@ -155,13 +155,13 @@ class EngineMachine(RuleBasedStateMachine):
         admitting = {"run_id": run_id, "max_running": self.max_running, "now": self.time.wall}
         try:
             if what == "pause":
-                self.write(runs.want_pause, why="asked to", **admitting)
+                self.write(steering.want_pause, why="asked to", **admitting)
             elif what == "resume":
-                self.write(runs.resume, keeper=None, **admitting)
+                self.write(steering.resume, keeper=None, **admitting)
             elif what == "cancel":
-                self.write(runs.want_cancel, run_id=run_id)
+                self.write(steering.want_cancel, run_id=run_id)
             elif what == "retry":
-                self.write(runs.retry_failed, keeper=None, **admitting)
+                self.write(steering.retry_failed, keeper=None, **admitting)
             else:
                 while not self.write(runs.delete_some, run_id=run_id):
                     pass
@@ -381,7 +381,9 @@ class EngineMachine(RuleBasedStateMachine):
             self._start(None)
         for run in self.seen.unfinished:
             if run["status"] == RunStatus.PAUSED and run["wanted"] != "cancel":
-                self.write(runs.resume, run_id=run["id"], keeper=None, max_running=self.max_running, now=self.time.wall)
+                self.write(
+                    steering.resume, run_id=run["id"], keeper=None, max_running=self.max_running, now=self.time.wall
+                )
         self._pass(DRAIN_STEP)
         for puppet in list(self.puppets):
             self._grant_all(puppet)

@@ -14,7 +14,7 @@ from tarantella.domain.page import Page
 from tarantella.domain.run import Wanted
 from tarantella.engine.lane import Clock
 from tarantella.engine.settler import Settler
-from tarantella.store import lanes, pages, runs, settle, slots, times, workers
+from tarantella.store import lanes, pages, runs, settle, slots, steering, times, workers
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
@@ -184,7 +184,7 @@ class Hand:
             held = tx.all("SELECT run_id FROM run_workers WHERE worker_id = :me", me=self.name)
             for run_id in sorted({row.run_id for row in held} - busy):
                 slots.give_back(tx, [run_id], self.name)
-                runs.settle_pause(tx, run_id, max_running=self.max_running, now=self.clock.wall())
+                steering.settle_pause(tx, run_id, max_running=self.max_running, now=self.clock.wall())
 
         self.database.write_now(give_back)
 

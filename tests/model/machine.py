@@ -21,7 +21,7 @@ from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint, resolve
 from tarantella.engine.lane import Clock
-from tarantella.store import admission, closing, duties, runs, workers
+from tarantella.store import admission, closing, duties, runs, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
@@ -187,13 +187,13 @@ class StoreMachine(RuleBasedStateMachine):
         run_id, kept_by = pick(sorted(self.seen.runs), which), self._keeper(keeper)
         admitting = {"max_running": self.max_running, "now": self.wall}
         if what == "pause":
-            self.steer(runs.want_pause, run_id, why="asked to", **admitting)
+            self.steer(steering.want_pause, run_id, why="asked to", **admitting)
         elif what == "resume":
-            self.steer(runs.resume, run_id, keeper=kept_by, **admitting)
+            self.steer(steering.resume, run_id, keeper=kept_by, **admitting)
         elif what == "cancel":
-            self.steer(runs.want_cancel, run_id)
+            self.steer(steering.want_cancel, run_id)
         elif what == "retry":
-            self.steer(runs.retry_failed, run_id, keeper=kept_by, **admitting)
+            self.steer(steering.retry_failed, run_id, keeper=kept_by, **admitting)
         elif what == "delete":
             # Nobody promises that the command which deletes lives to the last slice.
             self.steer(runs.delete_some, run_id, limit=SLICE)
@@ -202,7 +202,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     def _cancel_and_delete(self, run_id: str) -> None:
         """All of it, at once. What workers have of it in flight comes too late, and somebody else's page may have its number."""
-        self.steer(runs.want_cancel, run_id)
+        self.steer(steering.want_cancel, run_id)
         while (run_id, Skip.CANCELLED) in self._overdue():
             self._close(run_id, Skip.CANCELLED)
         self.the_laws_hold()
@@ -507,7 +507,7 @@ class StoreMachine(RuleBasedStateMachine):
     def _drain_step(self, worker: Hand, live: list[Row]) -> None:
         for run in live:
             if run["status"] == RunStatus.PAUSED and run["wanted"] != "cancel":
-                self.write(runs.resume, run_id=run["id"], keeper=None, max_running=self.max_running, now=self.wall)
+                self.write(steering.resume, run_id=run["id"], keeper=None, max_running=self.max_running, now=self.wall)
         assert worker.beat()
         self.write(duties.take, worker_id=worker.name)
         self._sweep()

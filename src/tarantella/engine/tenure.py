@@ -15,7 +15,7 @@ from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
-from tarantella.store import closing, lanes, pages, runs, sites, slots, workers
+from tarantella.store import closing, lanes, pages, runs, sites, slots, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
@@ -245,4 +245,4 @@ class Tenure:
         lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         slots.give_back(tx, quiet, self._me)
-        runs.settle_pauses(tx, quiet, max_running=self._max_running, now=self._clock.wall())
+        steering.settle_pauses(tx, quiet, max_running=self._max_running, now=self._clock.wall())

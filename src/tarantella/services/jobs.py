@@ -225,6 +225,8 @@ def _secrets(job: Job, url: Url) -> Secrets | None:
     return Secrets(
         headers=job.secrets.get("headers") or {},
         proxy=job.secrets.get("proxy"),
+        # Who asks over the API may be anywhere, and what they call a proxy could be any server in our network.
+        near_proxy=False,
         values=job.secrets.get("fill") or {},
         servers=(url.server,),
     )

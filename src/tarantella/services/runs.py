@@ -22,7 +22,7 @@ from tarantella.engine.lane import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.exporters.stored import StoredRecord
 from tarantella.services.app import App
-from tarantella.store import closing, events, first_page, pages, records, runs, workers
+from tarantella.store import closing, events, first_page, pages, records, runs, steering, workers
 from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
 
@@ -130,14 +130,14 @@ async def missing_strategy(app: App, run_id: str) -> dict[str, Any] | None:
 
 async def pause(app: App, run_id: str) -> RunStatus:
     want = partial(
-        runs.want_pause, run_id=run_id, why=USER, max_running=app.settings.max_concurrent_tasks, now=app.now()
+        steering.want_pause, run_id=run_id, why=USER, max_running=app.settings.max_concurrent_tasks, now=app.now()
     )
     return await app.database.write(want, durable=True, name="pause")
 
 
 async def cancel(app: App, run_id: str) -> RunStatus:
     """Ask for the end, and close the run's pages here: nobody else may be there to do it."""
-    await app.database.write(partial(runs.want_cancel, run_id=run_id), durable=True, name="cancel")
+    await app.database.write(partial(steering.want_cancel, run_id=run_id), durable=True, name="cancel")
     close = partial(
         closing.close_pages,
         run_id=run_id,
@@ -157,14 +157,18 @@ async def cancel(app: App, run_id: str) -> RunStatus:
 
 async def resume(app: App, run_id: str, keeper: str | None) -> RunStatus:
     work = partial(
-        runs.resume, run_id=run_id, keeper=keeper, max_running=app.settings.max_concurrent_tasks, now=app.now()
+        steering.resume, run_id=run_id, keeper=keeper, max_running=app.settings.max_concurrent_tasks, now=app.now()
     )
     return await app.database.write(work, durable=True, name="resume")
 
 
 async def retry_failed(app: App, run_id: str, keeper: str | None) -> int:
     work = partial(
-        runs.retry_failed, run_id=run_id, keeper=keeper, max_running=app.settings.max_concurrent_tasks, now=app.now()
+        steering.retry_failed,
+        run_id=run_id,
+        keeper=keeper,
+        max_running=app.settings.max_concurrent_tasks,
+        now=app.now(),
     )
     return await app.database.write(work, durable=True, name="retry")
 

@@ -11,7 +11,7 @@ from tarantella.store.dialect.contract import Point
 from tarantella.store.tx import Tx, pack
 
 WAITS_FOR_A_SLOT = "waits for one of the {limit} runs before it to end"
-WAITS_FOR_ITS_PAGES = "all its pages wait for their next try"
+WAITS_FOR_ITS_PAGES = "all its pages wait, for their next try or for their hosts"
 
 # A page that is due is of no use while its host wants to be left alone. The OFFSET has it asked of one run after the other:
 # PostgreSQL would go through the stands of all that are queued instead.

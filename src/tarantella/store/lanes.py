@@ -146,11 +146,18 @@ def stands_of(tx: Tx, names: Sequence[str]) -> list[Stand]:
     return [Stand(*row) for row in rows]
 
 
+_ASKED = "CASE WHEN lanes.not_before > stands.ready_at THEN lanes.not_before ELSE stands.ready_at END"
+# When the first page of a stand can be fetched: it is due, and its host is neither waited for nor left alone.
+DUE = (
+    f"CASE WHEN lanes.breaker_state = 'open' AND lanes.breaker_open_until > {_ASKED} THEN lanes.breaker_open_until "
+    f"ELSE {_ASKED} END"
+)
+
+
 def next_ready(tx: Tx, run_id: str) -> float | None:
     """When the first pending page of a run is due, its host's own waiting included."""
     found: float | None = tx.value(
-        "SELECT min(CASE WHEN lanes.not_before > stands.ready_at THEN lanes.not_before ELSE stands.ready_at END) "
-        "FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = :run",
+        f"SELECT min({DUE}) FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.run_id = :run",
         run=run_id,
     )
     return found

@@ -94,12 +94,19 @@ def _pending_are_few(tx: Tx, run_id: str) -> bool:
 
 def troubles(tx: Tx, run_id: str) -> list[dict[str, Any]]:
     """How many pages failed or were skipped, by reason, with an example of each."""
-    rows = tx.all(
-        "SELECT state, reason, count(*) AS count, min(url) AS example, min(detail) AS detail FROM pages "
-        "WHERE run_id = :run AND state IN ('failed', 'skipped') GROUP BY state, reason ORDER BY state, count(*) DESC",
+    groups = tx.all(
+        "SELECT state, reason, count(*) AS count, min(id) AS first FROM pages WHERE run_id = :run AND state IN "
+        "('failed', 'skipped') GROUP BY state, reason ORDER BY state, count(*) DESC",
         run=run_id,
     )
-    return [dict(row._mapping) for row in rows]
+    rows = tx.all(
+        f"SELECT id, url, detail FROM pages WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
+        ids=pack([group.first for group in groups]),
+    )
+    examples = {row.id: {"example": row.url, "detail": row.detail} for row in rows}
+    return [
+        {"state": each.state, "reason": each.reason, "count": each.count, **examples[each.first]} for each in groups
+    ]
 
 
 def find(tx: Tx, run_id: str, fingerprint: str) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""Runs: submitted, listed, paused, resumed, cancelled, retried, deleted."""
+"""Runs: their rows, submitted, found, listed and deleted. What people want of them is in steering.py."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import orjson
 from tarantella.domain.cost import Costs, costs_of, told
 from tarantella.domain.coverage import Coverage, Lacking, coverage_of
 from tarantella.domain.errors import Conflict, NotFound, WorkerDead
-from tarantella.domain.event import RUN_CREATED, RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
+from tarantella.domain.event import RUN_CREATED, Event
 from tarantella.domain.outcome import Link
-from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind
+from tarantella.domain.page import PageKind
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import TrapNote
@@ -182,7 +182,7 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
 
 def seal(tx: Tx, run_id: str, *, max_running: int, now: float) -> None:
     """All its start pages are there: from this commit on the run exists for everybody."""
-    _check_keeper(tx, get(tx, run_id).keeper)
+    check_keeper(tx, get(tx, run_id).keeper)
     run = _still_submitting(tx, run_id)
     tx.execute(
         "UPDATE runs SET wanted = 'run', reason = :why WHERE id = :id",
@@ -220,6 +220,26 @@ def seen(tx: Tx, run_id: str) -> Run:
 def _locked(tx: Tx, run_id: str) -> Run:
     """The run as it is, and as it stays until this transaction changes it or ends."""
     return Run.of(_row(tx, run_id, tx.dialect.for_update))
+
+
+def whole(tx: Tx, run_id: str) -> Run:
+    """A run that exists for users: all of it is there, and stays there."""
+    run = _locked(tx, run_id)
+    if run.reason == SUBMITTING:
+        raise Conflict("The run is still being submitted.", remedy="Try again when it is there.")
+    if run.reason == DELETING:
+        raise Conflict("The run is being deleted.", remedy="Scrape its addresses again.")
+    return run
+
+
+def check_keeper(tx: Tx, keeper: str | None) -> None:
+    """A command that was declared dead must not keep a run: nobody would ever notice that it is gone.
+
+    Before the run's row is locked: whoever declares it dead takes the two in this order.
+    """
+    alive = f"SELECT 1 FROM workers WHERE id = :id AND dead_at IS NULL {tx.dialect.for_update}"
+    if keeper is not None and tx.value(alive, id=keeper) is None:
+        raise WorkerDead("This process was declared dead while it did not answer.", remedy="Start the command again.")
 
 
 def lock(tx: Tx, run_ids: Iterable[str]) -> list[Run]:
@@ -277,125 +297,6 @@ def served(tx: Tx, ids: Sequence[str]) -> list[Run]:
     return [Run.of(row) for row in rows]
 
 
-def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -> RunStatus:
-    """Ask for a pause. It is actual when nobody holds a slot of the run any more."""
-    run = _whole(tx, run_id)
-    if run.is_over:
-        raise Conflict(f"The run is already {run.status}.", remedy="There is nothing to pause.")
-    if run.wanted is Wanted.CANCEL:
-        raise Conflict("The run is being cancelled.", remedy="There is nothing to pause.")
-    if run.status is RunStatus.PAUSED:
-        return run.status
-    tx.execute("UPDATE runs SET wanted = 'pause', reason = :why WHERE id = :id", id=run_id, why=why)
-    return settle_pause(tx, run_id, max_running=max_running, now=now)
-
-
-def settle_pause(tx: Tx, run_id: str, *, max_running: int, now: float) -> RunStatus:
-    """Make a wanted pause actual if nothing of the run is in flight."""
-    settle_pauses(tx, [run_id], max_running=max_running, now=now)
-    return get(tx, run_id).status
-
-
-def settle_pauses(tx: Tx, run_ids: Iterable[str], *, max_running: int, now: float) -> None:
-    """The same for some of them; their slots are given away once, when no run's row has to be waited for any more."""
-    paused = [_pause(tx, run, now) for run in lock(tx, run_ids)]
-    if any(paused):
-        admission.admit(tx, max_running, now)
-
-
-def _pause(tx: Tx, run: Run, now: float) -> bool:
-    if run.wanted is not Wanted.PAUSE or run.is_over or run.status is RunStatus.PAUSED or run.reason == SUBMITTING:
-        return False
-    if tx.value("SELECT count(*) FROM run_workers WHERE run_id = :run AND slots > 0", run=run.id):
-        return False
-    tx.execute("UPDATE runs SET status = 'paused', paused_at = :now WHERE id = :id", id=run.id, now=now)
-    level = Level.WARN if run.reason == INTERRUPTED else Level.INFO
-    events.record(tx, run.id, [Event(RUN_PAUSED, level, {"reason": run.reason, "pending": run.counts.pending})], now)
-    return True
-
-
-def resume(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> RunStatus:
-    """Let a paused run go on; its deadline moves by as long as it was paused."""
-    _check_keeper(tx, keeper)
-    run = _whole(tx, run_id)
-    if run.is_over:
-        raise Conflict(
-            f"The run is already {run.status}.",
-            remedy=f"`tarantella runs retry-failed {run_id}` tries its failed pages again.",
-        )
-    if run.wanted is Wanted.CANCEL:
-        raise Conflict("The run is being cancelled.", remedy="`retry-failed` brings it back afterwards.")
-    if run.keeper is not None and run.keeper != keeper:
-        who = tx.first("SELECT host, pid FROM workers WHERE id = :id", id=run.keeper)
-        told = f": process {who.pid} on {who.host}" if who is not None else ""
-        raise Conflict(f"Another command is working on this run{told}.", remedy="Wait for it, or stop it first.")
-    paused_for = now - run.paused_at if run.paused_at is not None else 0.0
-    tx.execute(
-        "UPDATE runs SET wanted = 'run', status = CASE WHEN status = 'paused' THEN 'queued' ELSE status END, "
-        "reason = CASE WHEN status = 'running' THEN NULL ELSE :why END, paused_at = NULL, deadline_at = deadline_at + :paused, keeper = :keeper WHERE id = :id",
-        id=run_id,
-        why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
-        paused=max(0.0, paused_for),
-        keeper=keeper,
-    )
-    if run.status is RunStatus.PAUSED or run.wanted is Wanted.PAUSE:
-        events.record(tx, run_id, [Event(RUN_RESUMED, meta={"pending": run.counts.pending})], now)
-    admission.admit(tx, max_running, now)
-    return get(tx, run_id).status
-
-
-def want_cancel(tx: Tx, run_id: str) -> RunStatus:
-    """Ask for the end of a run; a closing does the rest. Asking twice is asking once."""
-    run = _whole(tx, run_id)
-    if not run.is_over:
-        tx.execute("UPDATE runs SET wanted = 'cancel' WHERE id = :id", id=run_id)
-    return run.status
-
-
-def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
-    """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
-    _check_keeper(tx, keeper)
-    run = _whole(tx, run_id)
-    if not run.is_over:
-        goes_on = f"`tarantella runs resume {run_id}` goes on with it."
-        waits = run.status is RunStatus.PAUSED or run.wanted is Wanted.PAUSE
-        raise Conflict(
-            f"The run is still {run.status}.", remedy=goes_on if waits else "Wait until it ends, or cancel it."
-        )
-    again = tx.array(
-        ["id", "lane", "state"],
-        "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
-        f"(SELECT value FROM {tx.dialect.values('reasons')} AS r))",
-        run=run_id,
-        reasons=pack(sorted(INCOMPLETE_SKIPS)),
-    )
-    if not again:
-        return 0
-    ids = [row[0] for row in again]
-    failed = sum(row[2] == "failed" for row in again)
-    tx.execute(
-        "UPDATE pages SET state = 'pending', reason = NULL, detail = NULL, charged = 0, hops = 0, next_at = :now, tries = tries + 1 "
-        f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
-        now=now,
-        ids=pack(ids),
-    )
-    refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
-    tx.execute(
-        "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, failed = failed - :failed, skipped = skipped - :skipped, "
-        "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = NULL, keeper = :keeper, "
-        "failure_code = NULL, error_message = NULL WHERE id = :id",
-        id=run_id,
-        why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
-        failed=failed,
-        skipped=len(ids) - failed,
-        n=len(ids),
-        keeper=keeper,
-    )
-    events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": len(ids)})], now)
-    admission.admit(tx, max_running, now)
-    return len(ids)
-
-
 def existing(tx: Tx, run_ids: Sequence[str]) -> set[str]:
     """Those of these runs that there still are."""
     rows = tx.all(
@@ -421,26 +322,6 @@ def delete_some(tx: Tx, run_id: str, *, limit: int = 1_000, unacknowledged: bool
         tx.execute(f"DELETE FROM {table} WHERE run_id = :run", run=run_id)
     tx.execute("DELETE FROM runs WHERE id = :run", run=run_id)
     return True
-
-
-def _whole(tx: Tx, run_id: str) -> Run:
-    """A run that exists for users: all of it is there, and stays there."""
-    run = _locked(tx, run_id)
-    if run.reason == SUBMITTING:
-        raise Conflict("The run is still being submitted.", remedy="Try again when it is there.")
-    if run.reason == DELETING:
-        raise Conflict("The run is being deleted.", remedy="Scrape its addresses again.")
-    return run
-
-
-def _check_keeper(tx: Tx, keeper: str | None) -> None:
-    """A command that was declared dead must not keep a run: nobody would ever notice that it is gone.
-
-    Before the run's row is locked: whoever declares it dead takes the two in this order.
-    """
-    alive = f"SELECT 1 FROM workers WHERE id = :id AND dead_at IS NULL {tx.dialect.for_update}"
-    if keeper is not None and tx.value(alive, id=keeper) is None:
-        raise WorkerDead("This process was declared dead while it did not answer.", remedy="Start the command again.")
 
 
 def _row(tx: Tx, run_id: str, locking: str = "") -> Row:

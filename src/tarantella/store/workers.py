@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tarantella.domain.errors import WorkerDead
 from tarantella.domain.run import Wanted
 from tarantella.domain.vitals import NOTHING_TO_DO, Vitals
-from tarantella.store import admission, runs
+from tarantella.store import admission, runs, steering
 from tarantella.store.connection import Row
 from tarantella.store.runs import INTERRUPTED as INTERRUPTED
 from tarantella.store.tx import Tx, pack
@@ -108,7 +108,7 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
         if run.keeper == worker_id:
             _interrupt(tx, run)
     # A pause may have waited for nobody else, whoever asked for it.
-    runs.settle_pauses(tx, [run.id for run in held], max_running=max_running, now=now)
+    steering.settle_pauses(tx, [run.id for run in held], max_running=max_running, now=now)
     admission.admit(tx, max_running, now)
 
 
