@@ -66,7 +66,11 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
 
             outcome = await with_recording(outcome, visit, run, tools)
         return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
-    except (HostMustWait, asyncio.CancelledError):
+    except HostMustWait:
+        raise
+    except asyncio.CancelledError:
+        # What it may have found by now goes with it, and it is the same page that will find it again.
+        run.links.forget()
         raise
     except Exception as error:
         log.exception("An attempt went wrong", action="attempt_broken", url=redact(page.url))

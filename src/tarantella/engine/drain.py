@@ -59,6 +59,7 @@ class Drain:
         self._has = has  # the strategies that this worker can use; None where nobody else could do what it can't
         self._reading: dict[str, asyncio.Task[None]] = {}
         self._timers: dict[str, asyncio.TimerHandle] = {}
+        self._unbegun: dict[asyncio.Task[None], tuple[OwnedLane, Page, ServedRun]] = {}
         self._stopping = False
         self._replayer: Replayer | None = None
 
@@ -153,7 +154,17 @@ class Drain:
         while len(self._held.tasks) < self._slots and (page := self._next(lane)) is not None:
             task = asyncio.create_task(self._work(lane, page))
             self._held.tasks[task] = page
-            task.add_done_callback(self._held.tasks.pop)
+            self._unbegun[task] = (lane, page, self._held.runs[page.run_id])
+            task.add_done_callback(self._over)
+
+    def _over(self, task: asyncio.Task[None]) -> None:
+        del self._held.tasks[task]
+        if (left := self._unbegun.pop(task, None)) is not None:
+            # Cancelled before its first step, which it never took: nothing in it gave back what was taken for it.
+            lane, page, run = left
+            lane.held.discard(page.id)
+            lane.end()
+            run.busy -= 1
 
     def _next(self, lane: OwnedLane) -> Page | None:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
@@ -181,6 +192,7 @@ class Drain:
         """Use one slot of a lane for as long as there is something to start in it."""
         this = asyncio.current_task()
         assert this is not None
+        del self._unbegun[this]
         while page is not None:
             self._held.tasks[this] = page
             run = self._held.runs[page.run_id]

@@ -50,31 +50,33 @@ class Duties:
         if not self.ours:
             return
         await self._database.write(self._sweep, name="sweep")
-        for run_id in await self._database.read(self._half_runs):
-            while not await self._database.write(
-                partial(runs.delete_some, run_id=run_id, unacknowledged=True), name="sweep"
-            ):
-                pass
         await self._prune()
         await self._remove_artifacts()
 
     async def _prune(self) -> None:
-        """Delete runs that nobody wants to keep any longer, a little at a time: work goes on meanwhile."""
+        """Delete what is left of half runs, and runs that nobody wants to keep any longer: a little at a time, others wait."""
+        enough = self._clock.monotonic() + LONGEST_PRUNE
+        for run_id in await self._database.read(self._half_runs):
+            if not await self._delete(run_id, enough, unacknowledged=True):
+                return
         now = self._clock.wall()
         old = now - KEYS_ARE_KEPT
         if await self._database.read(partial(idempotency.some_are_older, before=old)):
             await self._database.write(partial(idempotency.forget_old, before=old), name="prune")
         expired = partial(retention.expired, cleanup_interval=self._cleanup_interval, now=now, limit=RUNS_AT_ONCE)
-        enough = self._clock.monotonic() + LONGEST_PRUNE
         for run_id in await self._database.read(expired):
             # Somebody may have brought it back to life meanwhile.
             with suppress(Conflict):
-                while not await self._database.write(partial(runs.delete_some, run_id=run_id), name="prune"):
-                    if self._clock.monotonic() > enough:
-                        # The rest is for the next time; what was begun, nobody sees any more.
-                        return
+                if not await self._delete(run_id, enough):
+                    return
+
+    async def _delete(self, run_id: str, enough: float, *, unacknowledged: bool = False) -> bool:
+        """False when the time is up: the rest is for the next time; what was begun, nobody sees any more."""
+        delete = partial(runs.delete_some, run_id=run_id, unacknowledged=unacknowledged)
+        while not await self._database.write(delete, name="prune"):
             if self._clock.monotonic() > enough:
-                return
+                return False
+        return self._clock.monotonic() <= enough
 
     async def _remove_artifacts(self) -> None:
         """Artifacts go when their run has gone, whoever deleted it."""

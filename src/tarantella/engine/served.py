@@ -91,6 +91,7 @@ def options_of(spec: Spec, *, owner: str = "", watch: bool = False) -> Options:
         trusted_servers=frozenset(spec.secrets.servers),
         cookies=spec.secrets.cookies,
         proxy=spec.secrets.proxy,
+        near_proxy=spec.secrets.near_proxy,
         ca_file=spec.ca_file,
         allow_networks=spec.allow_networks,
         connect_timeout=spec.connect_timeout,

@@ -66,7 +66,7 @@ class Settler:
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
-        self._durable = False
+        self._durable = 0  # so many of those that wait, from the first to the last that has to reach the disk
         self._settling_since: float | None = None
         self._refusal: str | None = None
 
@@ -98,7 +98,7 @@ class Settler:
         self._weights.append(weight)
         self._weight += weight
         if durable:
-            self._durable = True
+            self._durable = len(self._weights)
 
     def poke(self) -> None:
         """A lane has news without a page."""
@@ -141,6 +141,7 @@ class Settler:
         await self._settle(batch, list(self._news()))
         self._settling = []
         self._weight -= sum(self._weights.popleft() for _ in batch)
+        self._durable = max(0, self._durable - len(batch))
 
     def _next_batch(self) -> list[Outcome]:
         """The first that wait, as many as one transaction should take; one with very many links comes alone."""
@@ -171,7 +172,7 @@ class Settler:
                 settle, worker_id=self._worker_id, outcomes=batch, news=news, max_running=self._max_running, now=now
             )
             try:
-                result = await self._database.write(work, durable=self._durable, name="settle")
+                result = await self._database.write(work, durable=self._durable > 0, name="settle")
             except (StoreBusy, StoreBroken) as error:
                 if self._refusal != str(error):
                     # Once: it is tried every second, and whoever watches sees that it goes on.
