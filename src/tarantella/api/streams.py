@@ -102,10 +102,20 @@ class _Stream:
         self._broadcasts = broadcasts
         self._heartbeat = heartbeat
         self._pacer = Pacer()
+        self._silent_since = time.monotonic()
         self.broadcast: Broadcast = self._holding.enter_context(broadcasts.watching(look))
 
     async def aclose(self) -> None:
         self._holding.close()
+
+    async def _has_news(self) -> bool:
+        """Wait until something has changed; False when nothing was said for so long that something should be."""
+        left = self._silent_since + self._heartbeat - time.monotonic()
+        return left > 0 and await self.broadcast.news(left)
+
+    def _said(self, message: bytes) -> bytes:
+        self._silent_since = time.monotonic()
+        return message
 
     def _end(self) -> bytes:
         return b"event: end\ndata: %s\n\n" % orjson.dumps({"status": self.broadcast.ended})
@@ -124,12 +134,12 @@ class EventStream(_Stream):
             allowed = await self._pacer.turn()
             if found := await self._next():
                 self._after = found[-1].sequence
-                yield self._told(found, allowed)
+                yield self._said(self._told(found, allowed))
             elif self.broadcast.ended is not None:
                 yield self._end()
                 return
-            elif not await self.broadcast.news(self._heartbeat):
-                yield b": still here\n\n"
+            elif not await self._has_news():
+                yield self._said(b": still here\n\n")
 
     async def _next(self) -> list[Message]:
         known = self.broadcast.after(self._after, MOST_IN_BATCH)
@@ -162,12 +172,12 @@ class ProgressStream(_Stream):
                 self._seen = self.broadcast.changes
                 self._pacer.sent()
                 told = ProgressView.of(self.broadcast.progress).model_dump_json().encode()
-                yield b"event: progress\ndata: %s\n\n" % told
+                yield self._said(b"event: progress\ndata: %s\n\n" % told)
             elif self.broadcast.ended is not None:
                 yield self._end()
                 return
-            elif not await self.broadcast.news(self._heartbeat):
-                yield b": still here\n\n"
+            elif not await self._has_news():
+                yield self._said(b": still here\n\n")
 
 
 @router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=_STREAM)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tarantella.domain.errors import NotFound, Overloaded, StoreError
 from tarantella.domain.run import RunStatus
+from tarantella.log import log
 from tarantella.queues.contract import News
 from tarantella.services.app import App
 from tarantella.services.progress import Progress, Speedometers
@@ -214,6 +215,11 @@ class Broadcasts:
                 broadcast.end("deleted")
             except StoreError:
                 pause = LOOKS_AT_THE_IDLE_EVERY  # the store may be busy; watchers can wait
+            except Exception as error:
+                log.exception(
+                    "A run could not be watched", action="watch_failed", run=broadcast.run_id, error=str(error)
+                )
+                pause = LOOKS_AT_THE_IDLE_EVERY
             await broadcast.changed(within=pause)
 
 

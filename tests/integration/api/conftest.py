@@ -57,7 +57,8 @@ def working(app: App) -> Iterator[None]:
     over = asyncio.Event()
 
     async def life() -> None:
-        tools = app.make_tools()
+        # By chance now and then a page is looked at twice, to see whether it still needs its browser.
+        tools = replace(app.make_tools(), recheck_share=0.0)
         worker = eager(app).make_worker(tools, None)
         await worker.start()
         work = asyncio.create_task(worker.run())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
+from tarantella.api import server as api_server
 from tarantella.services.app import App
 from tests.integration.api.live import serving
 from tests.integration.api.talking import Talker
@@ -175,3 +177,54 @@ def test_a_secret_in_a_request_that_is_refused_is_not_repeated(client: Talker, w
     answer = client.http.post("/jobs", json={"target_url": "http://127.0.0.1/", "fields": ["a"], **wrong})
     assert answer.status_code == 422
     assert "canary" not in answer.text.replace('"field":"canary"', "").replace("canary: Extra", "")
+
+
+@pytest.mark.parametrize(
+    "beginning",
+    [
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX: ",
+        b"GET /health HTTP/1.1\r\nHost: localhost\r\nX",
+        b"POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: ",
+        b"POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1;",
+    ],
+)
+def test_a_piece_of_a_head_that_never_ends_is_not_collected(app: App, beginning: bytes) -> None:
+    with serving(app) as live:
+        plain = live.connect()
+        plain.sendall(beginning)
+        sent = 0
+        with suppress(ConnectionError, TimeoutError):
+            while sent < 50 * 2**20:
+                plain.sendall(b"a" * 65_536)
+                sent += 65_536
+        plain.close()
+        assert sent < 20 * 2**20, "it takes whatever it is sent"
+
+
+@pytest.mark.parametrize(
+    "half",
+    [
+        b"",
+        b"GET /health HTTP/1.1\r\nHost: loc",
+        b"POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+        b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n\r\n",
+    ],
+)
+def test_who_never_finishes_a_request_is_dropped(app: App, half: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(api_server, "HEAD_SECONDS", 0.3)
+    monkeypatch.setattr(api_server, "BODY_SECONDS", 0.3)
+    with serving(app) as live:
+        plain = live.connect()
+        plain.sendall(half)
+        if half.endswith(b"\r\n\r\n\r\n"):
+            answer = b""
+            while not answer.endswith(b"}"):
+                answer += plain.recv(4_096)
+            assert answer.startswith(b"HTTP/1.1 200"), "that one was whole"
+            plain.sendall(b"\r\n")
+        try:
+            rest = plain.recv(4_096)
+        except ConnectionError:
+            rest = b""
+        assert rest == b""
+        plain.close()

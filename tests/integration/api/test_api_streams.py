@@ -7,8 +7,10 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -17,7 +19,9 @@ import pytest
 from tarantella.api import streams
 from tarantella.api.streaming import Streamed
 from tarantella.domain.event import Event
+from tarantella.domain.run import RunStatus
 from tarantella.services.app import App
+from tarantella.services.broadcast import Broadcast
 from tarantella.store import events
 from tests.integration.api.live import Live, serving
 from tests.integration.api.talking import Talker
@@ -245,3 +249,36 @@ def _until(condition: Any, seconds: float = 15.0) -> None:
     while not condition():
         assert time.monotonic() < give_up
         time.sleep(0.02)
+
+
+def test_a_comment_is_sent_while_only_the_counts_move() -> None:
+    run: Any = SimpleNamespace(status=RunStatus.RUNNING, counts=0, records=0, reason=None, last_event=0)
+
+    class OneRun:
+        def __init__(self) -> None:
+            self.broadcast = Broadcast("r", 0, lambda _: b"")
+
+        @contextmanager
+        def watching(self, _: object) -> Iterator[Broadcast]:
+            yield self.broadcast
+
+    async def story() -> None:
+        runs: Any = OneRun()
+        stream = streams.EventStream(runs, run, 0, heartbeat=0.2)
+        told: list[bytes] = []
+
+        async def read() -> None:
+            async for message in stream:
+                told.append(message)
+
+        reading = asyncio.create_task(read())
+        for number in range(20):
+            run.counts = number
+            progress: Any = SimpleNamespace(run=SimpleNamespace(**vars(run)), phase="crawling")
+            runs.broadcast.tell([], progress)
+            await asyncio.sleep(0.05)
+        reading.cancel()
+        await stream.aclose()
+        assert told.count(b": still here\n\n") >= 2
+
+    asyncio.run(story())
