@@ -69,7 +69,10 @@ def open_app(
 
     def tools() -> Tools:
         made = make_tools(
-            refused=refused_endpoints(settings.data_dir), means=means_of(settings), artifacts=settings.artifacts_dir
+            refused=refused_endpoints(settings.data_dir),
+            means=means_of(settings),
+            artifacts=settings.artifacts_dir,
+            data_dir=settings.data_dir,
         )
         return replace(made, recheck_share=settings.strategy_recheck_share)
 
@@ -151,12 +154,14 @@ def make_tools(
     refused: Sequence[tuple[str, int]] = (),
     means: Means | None = None,
     artifacts: Path | None = None,
+    data_dir: Path | None = None,
 ) -> Tools:
     """What attempts work with: one guard, one fetcher per strategy, robots, and a taster for lanes that kill."""
     guard = guard or Guard(refused_endpoints=refused)
     means = means or Means()
     fetchers = {name: make(guard, means) for name, make in FETCHERS.items()}
-    taster = Taster((*TASTER, *(f"--refuse={address}@{port}" for address, port in refused)))
+    known = () if data_dir is None else (f"--data-dir={data_dir}",)  # stored logins are there
+    taster = Taster((*TASTER, *known, *(f"--refuse={address}@{port}" for address, port in refused)))
     readers = Readers()
     return Tools(
         visitors={name: DirectVisitor(fetcher, readers) for name, fetcher in fetchers.items()},

@@ -7,6 +7,7 @@ import gzip
 import socket
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -14,7 +15,7 @@ import pytest
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import resolve
-from tarantella.fetchers import FETCHERS, Means, default_user_agent
+from tarantella.fetchers import FETCHERS, Means, default_user_agent, http
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
@@ -494,3 +495,65 @@ def test_a_port_where_nobody_listens_refuses() -> None:
             assert caught.value.message == f"127.0.0.1 refuses connections on port {url.port}."
 
         tell(story)
+
+
+def test_a_connection_that_the_server_has_closed_meanwhile_costs_nothing() -> None:
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(asyncio.IncompleteReadError, ConnectionError):
+            await reader.readuntil(b"\r\n\r\n")
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok")
+            await writer.drain()
+            # It has had enough of this connection, which it did not say, and the next request crosses its end.
+            await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async def story() -> list[int]:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        fetcher = HttpFetcher(Guard())
+
+        async def fetch(number: int) -> int:
+            return (await fetcher.fetch(Request(resolve(f"http://127.0.0.1:{port}/{number}"), OPTIONS))).status
+
+        async with server:
+            found = [await fetch(number) for number in range(20)]
+            await fetcher.close()
+        return found
+
+    assert asyncio.run(story()) == [200] * 20
+
+
+def test_a_server_that_never_answers_is_asked_once() -> None:
+    connections = 0
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal connections
+        connections += 1
+        await reader.readuntil(b"\r\n\r\n")
+        writer.close()
+
+    async def story() -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        fetcher = HttpFetcher(Guard())
+        url = resolve(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/")
+        async with server:
+            with pytest.raises(FetchError):
+                await fetcher.fetch(Request(url, OPTIONS))
+
+    asyncio.run(story())
+    assert connections == 1
+
+
+def test_what_is_known_of_servers_that_answered_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "MOST_ANSWERED", 3)
+
+    async def story() -> int:
+        fetcher = HttpFetcher(Guard(dns=Dns(lambda _: ["127.0.0.1"])))
+        async with Site() as site:
+            for number in range(12):
+                url = resolve(f"http://host{number}.test:{site.port}/ok")
+                assert (await fetcher.fetch(Request(url, OPTIONS))).status == 200
+        await fetcher.close()
+        return len(fetcher._answered)
+
+    assert asyncio.run(story()) <= 4

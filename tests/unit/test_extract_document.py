@@ -136,6 +136,13 @@ def test_a_page_that_says_nothing_is_guessed(text: str, codec: str) -> None:
     assert charset.decode(text.encode(codec), None) == text
 
 
+@pytest.mark.parametrize("label", ["hz-gb-2312", "iso-2022-kr", "utf-16", "shift_jis"])
+def test_ascii_is_read_whatever_the_page_says_it_is(label: str) -> None:
+    # Browsers show nothing of a page in the first two, for fear of what else could be in it.
+    html = charset.parse_html(f"<meta charset={label}><title>Still here</title>".encode(), None)
+    assert (title := html.find("title")) is not None and title.text == "Still here"
+
+
 @given(st.binary(max_size=300), st.text(max_size=60))
 def test_no_bytes_and_no_header_break_the_decoding(body: bytes, label: str) -> None:
     try:

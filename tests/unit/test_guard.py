@@ -7,6 +7,7 @@ import re
 import socket
 import threading
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from ipaddress import IPv4Address, IPv6Address, ip_address
 
 import pytest
@@ -305,6 +306,17 @@ def test_a_proxy_may_be_private_but_no_metadata_service_and_not_ourselves() -> N
         with pytest.raises(FetchError) as caught:
             story_of(guard, guard.proxy_addresses, host)
         assert caught.value.failure is Failure.DENIED
+
+
+def test_a_proxy_that_somebody_named_from_afar_is_no_more_than_a_target() -> None:
+    guard = Guard(dns=names(inside_test=["192.168.0.1"], outside_test=["8.8.8.8"]))
+    afar = partial(guard.proxy_addresses, near=False)
+    for host in ("127.0.0.1", "10.0.0.1", "inside.test", "169.254.169.254"):
+        with pytest.raises(FetchError) as caught:
+            story_of(guard, afar, host)
+        assert caught.value.failure is Failure.DENIED
+    assert story_of(guard, afar, "outside.test")
+    assert story_of(guard, partial(afar, allow_networks=("10.0.0.0/8",)), "10.0.0.1")
 
 
 def test_behind_a_proxy_private_addresses_stay_denied_and_unknown_names_are_left_to_it() -> None:

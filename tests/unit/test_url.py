@@ -275,6 +275,11 @@ def test_a_fingerprint_is_short_and_the_identity_readable() -> None:
         ("see (ftp:s3cret@example.com)", "see (ftp:***@example.com)"),
         ("//user:s3cret@example.com/", "//***@example.com/"),
         ("https://example.com/@user?q=a@b", "https://example.com/@user?q=a@b"),
+        ("https://example.com/?session_token=s3cret&jwt=s3cret", "https://example.com/?session_token=***&jwt=***"),
+        (
+            "https://example.com/a;token=s3cret/b;v=1?clientSecret=s3",
+            "https://example.com/a;token=***/b;v=1?clientSecret=***",
+        ),
         ("https://example.com/?monkey=banana", "https://example.com/?monkey=banana"),
         ("https://example.com/?token", "https://example.com/?token"),
         ("no address at all", "no address at all"),

@@ -32,6 +32,7 @@ class Secrets:
     proxy: str | None = None
     servers: tuple[str, ...] = ()  # those that may see the headers: where the run starts, not where it is led
     values: Mapping[str, str] = field(default_factory=dict)  # what a browser fills in, by name
+    near_proxy: bool = True  # the proxy may be in a private network: whoever named it sits at this machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +82,9 @@ class Spec:
     def __post_init__(self) -> None:
         for name, low, high in _BOUNDS:
             value = getattr(self, name)
-            if value is not None and not (low <= value <= high):
+            if value is not None and not (isinstance(value, int | float) and low <= value <= high):
                 raise InvalidInput(
-                    f"{name} is {value}, which is not between {low} and {high}.",
+                    f"{name} is {value!r}, which is not between {low} and {high}.",
                     field=name,
                     remedy="Choose a value in that range.",
                 )
@@ -173,6 +174,7 @@ class Spec:
                 secrets["proxy"],
                 tuple(secrets.get("servers", ())),
                 secrets.get("values") or {},
+                secrets.get("near_proxy", True),
             )
         return cls(**values)
 

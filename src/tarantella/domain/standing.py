@@ -23,6 +23,11 @@ class Standing:
     needs: str | None = None
     until: float | None = None  # when the first of those that wait for a time is due
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether something keeps its hosts, beside pages that wait for their next try."""
+        return any(kind != "later" for kind in self.hosts)
+
     def why_it_waits(self, now: float) -> str | None:
         """What keeps all of its hosts; None when one of them is worked on, or could be."""
         if not self.hosts or self.hosts.get("owned") or self.hosts.get("free"):

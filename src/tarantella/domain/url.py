@@ -26,8 +26,10 @@ SESSION_PARAMETERS = frozenset({"sid", "sessid", "sessionid", "session_id"})
 SESSION_LENGTH = 16
 SECRET_PARAMETERS = frozenset(
     "token access_token refresh_token id_token api_key apikey key secret client_secret password passwd pwd sslpassword auth "
-    "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code".split()
+    "authorization signature sig x-amz-signature x-amz-credential x-amz-security-token code jwt".split()
 )
+# Whatever stands before it: session_token, x-api-key, clientSecret.
+SECRET_ENDINGS = ("token", "secret", "password", "passwd", "api_key", "api-key", "apikey", "signature", "credential")
 # Sessions in a path: ;jsessionid=…, /(S(…))/ as ASP.NET writes it, /sid-…/ with something long that has digits in it.
 _PATH_SESSION = re.compile(
     r";(?:jsessionid|phpsessid|sid)=[^/;?]*"
@@ -38,7 +40,7 @@ _PATH_SESSION = re.compile(
 # Up to the last "@" of the authority: a password may hold one itself. Browsers don't insist on two slashes.
 _USERINFO = re.compile(r"(\b(?:https?|ftp|wss?):[/\\]*|//)[^/?#\s]+@", re.IGNORECASE)
 _TYPED_USERINFO = re.compile(r"^\s*(?!mailto:)[^/?#\s:@]*:[^/?#\s]*@", re.IGNORECASE)
-_PARAMETER = re.compile(r"[?&#]([^=&#?]*)=")
+_PARAMETER = re.compile(r"[?&#;]([^=&#?;/]*)=")
 _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _HOST_AND_PORT = re.compile(r"^[^/?#@:]+:\d{1,5}(?:[/?#]|$)")
 # What looks like a host with a port and is none: tel:5551234, javascript:0.
@@ -187,9 +189,12 @@ def redact(url: str) -> str:
     while found := _PARAMETER.search(url, position):
         told.append(url[position : found.end()])
         position = found.end()
-        if unquote_plus(found[1]).lower() in SECRET_PARAMETERS:
+        name = unquote_plus(found[1]).lower()
+        if name in SECRET_PARAMETERS or name.endswith(SECRET_ENDINGS):
             told.append("***")
-            ends = (url.find("&", position), url.find("#", position))
+            # A parameter of a path ends with its part of the path.
+            marks = "&#/;?" if found[0].startswith(";") else "&#"
+            ends = (url.find(mark, position) for mark in marks)
             position = min((end for end in ends if end >= 0), default=len(url))
     return "".join(told) + url[position:]
 

@@ -44,6 +44,12 @@ class Flights(Generic[K, V]):
     def __init__(self) -> None:
         self._running: dict[K, asyncio.Task[V]] = {}
 
+    def __contains__(self, key: K) -> bool:
+        return key in self._running
+
+    def __len__(self) -> int:
+        return len(self._running)
+
     async def join(self, key: K, find_out: Callable[[], Coroutine[Any, Any, V]]) -> V:
         task = self._running.get(key)
         if task is None:

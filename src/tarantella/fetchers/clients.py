@@ -48,6 +48,7 @@ class Way(NamedTuple):
     user_agent: str
     headers: tuple[tuple[str, str], ...]
     proxy: str | None
+    near_proxy: bool
     ca_file: str | None
     allow_networks: tuple[str, ...]
     connect_timeout: float
@@ -110,7 +111,7 @@ class Clients:
         await self._guard.check_by_name(url, networks, within=within)
         proxy = parse_proxy(options.proxy)
         try:
-            return await self._guard.proxy_addresses(proxy.url, networks, within=within)
+            return await self._guard.proxy_addresses(proxy.url, networks, near=options.near_proxy, within=within)
         except FetchError as error:
             if error.failure is Failure.DENIED:
                 raise
@@ -124,6 +125,7 @@ class Clients:
             options.user_agent,
             tuple(sorted(options.headers.items())),
             options.proxy,
+            options.near_proxy,
             options.ca_file,
             options.allow_networks,
             options.connect_timeout,

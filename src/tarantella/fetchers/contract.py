@@ -35,6 +35,7 @@ class Options:
     trusted_servers: frozenset[str] = frozenset()
     cookies: tuple[Mapping[str, str], ...] = ()  # as the user gave them
     proxy: str | None = None
+    near_proxy: bool = True  # its address may be a private one
     ca_file: str | None = None
     allow_networks: tuple[str, ...] = ()
     connect_timeout: float = 10.0

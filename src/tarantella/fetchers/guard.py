@@ -49,16 +49,17 @@ class Guard:
         return found
 
     async def proxy_addresses(
-        self, url: Url, allow_networks: Iterable[str] = (), *, within: float | None = None
+        self, url: Url, allow_networks: Iterable[str] = (), *, near: bool = True, within: float | None = None
     ) -> tuple[Address, ...]:
-        """The addresses of a proxy, which may be private: a user named it, not a page.
+        """The addresses of a proxy, which may be private where it is near: somebody at this machine named it, not a page.
 
         Metadata services and our own control plane are nobody's proxy.
         """
         found = await self._resolve(url.host, within)
         for address in found:
             self._refuse_ourselves(url, address)
-            if is_metadata(address) and not is_allowed(address, allow_networks):
+            refused = is_metadata(address) if near else not is_public(address)
+            if refused and not is_allowed(address, allow_networks):
                 raise _denied(url, address)
         return found
 

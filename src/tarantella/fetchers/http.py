@@ -12,7 +12,7 @@ from wreq import Response as Answer
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
 from tarantella.fetchers.body import read_body, release
-from tarantella.fetchers.clients import MAX_CLIENTS, Clients
+from tarantella.fetchers.clients import IDLE_SECONDS, MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import HTTP_1, HTTP_2, FetchError, Request, Response
 from tarantella.fetchers.cookies import cookie_pairs, set_by
 from tarantella.fetchers.guard import Guard
@@ -23,6 +23,7 @@ from tarantella.fetchers.translation import proxy_failure, translated
 
 # Of an error page only the beginning is of interest, and its size must not hide which error it was.
 ERROR_PAGE_BYTES = 256 * 1024
+MOST_ANSWERED = 10_000
 _HTTP_2 = Version.HTTP_2
 
 
@@ -31,6 +32,7 @@ class HttpFetcher:
 
     def __init__(self, guard: Guard, *, max_clients: int = MAX_CLIENTS) -> None:
         self._clients = Clients(guard, max_clients)
+        self._answered: dict[tuple[str, int], float] = {}  # when servers were last asked and did answer
 
     async def fetch(self, request: Request) -> Response:
         """The page, or where it has moved to; raises FetchError and nothing else."""
@@ -39,7 +41,15 @@ class HttpFetcher:
         trail: Trail | None = None
         try:
             while True:
-                answer = await self._ask(request, url, trail, began)
+                try:
+                    answer = await self._ask(request, url, trail, began)
+                except Exception as error:
+                    if not self._was_kept_too_long(error, request, url, began):
+                        raise
+                    answer = await self._ask(request, url, trail, began)
+                if len(self._answered) > MOST_ANSWERED:
+                    self._answered.clear()  # a worker that lives long meets many servers
+                self._answered[url.host, url.port] = began
                 status = answer.status.as_int()
                 protocol = HTTP_2 if answer.version == _HTTP_2 else HTTP_1
                 if status in STATUSES and (location := answer.headers.get("location")) is not None:
@@ -67,6 +77,16 @@ class HttpFetcher:
             failure = _translate(error, request)
         # Raised out here, it does not carry the client's exception along, whose text may hold secrets.
         raise failure
+
+    def _was_kept_too_long(self, error: Exception, request: Request, url: Url, began: float) -> bool:
+        """Whether this may only mean that the server had closed a connection that we kept open: then it was never asked.
+
+        Browsers ask once more, and so do we; but no server that has not answered a moment ago, and nothing that changes it.
+        """
+        answered = self._answered.get((url.host, url.port))
+        if answered is None or began - answered > IDLE_SECONDS or request.method != "GET":
+            return False
+        return _translate(error, request).detail in ("reset", "closed")
 
     async def close(self) -> None:
         """Let go of all connections."""

@@ -85,6 +85,10 @@ def translated(error: Exception, url: Url, *, proxied: bool, proxy_answers: bool
         return _unknown(error, url)
     words = IN_WORDS[detail].format(host=url.host, port=url.port)
     reason = _TLS_REASON.search(text) if detail == "tls" else None
+    if reason is not None and reason[1] == "WRONG_VERSION_NUMBER":
+        # What people get who type the address of a server without saying that it speaks plain HTTP.
+        plain = f"http://{url.host}:{url.port}/" if url.port != 443 else f"http://{url.host}/"
+        return FetchError(Failure.NETWORK, detail, f"{words}: it does not seem to speak TLS; {plain} may be meant.")
     return FetchError(Failure.NETWORK, detail, f"{words}: {reason[1]}." if reason else f"{words}.")
 
 

@@ -81,6 +81,7 @@ class Wire:
                 async with self._connected().pubsub() as listener:
                     await listener.subscribe(*channels)
                     self.is_heard = True
+                    self._note(away=False)
                     while True:
                         message = await listener.get_message(ignore_subscribe_messages=True, timeout=CHECKS_EVERY / 2)
                         if message is not None:

@@ -160,6 +160,7 @@ async def _visit(tools: Tools, url: Url, spec: Spec, wants: Wants) -> Visit:
         trusted_servers=frozenset({url.server}),
         cookies=spec.secrets.cookies,
         proxy=spec.secrets.proxy,
+        near_proxy=spec.secrets.near_proxy,
         ca_file=spec.ca_file,
         allow_networks=spec.allow_networks,
         connect_timeout=spec.connect_timeout,

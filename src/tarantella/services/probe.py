@@ -52,7 +52,6 @@ class Prober:
         self._tools: Tools | None = None
         self._flights: Flights[tuple[object, ...], Probed] = Flights()
         self._known: Memory[tuple[object, ...], Probed] = Memory(KNOWN_SECONDS, MOST_KNOWN)
-        self._at_work = 0
 
     async def resolve(self, spec: Spec, address: str) -> Probed:
         """The strategy for a site, within two seconds. Those who ask for the same at the same time get the same answer."""
@@ -60,13 +59,9 @@ class Prober:
         key = (url.href, spec.allow_networks)
         if (known := self._known.get(key)) is not None:
             return replace(known, is_known=True)
-        if self._at_work >= MOST_AT_ONCE:
+        if len(self._flights) >= MOST_AT_ONCE and key not in self._flights:
             return Probed(strategy_after(None), "too many sites are being looked at")
-        self._at_work += 1
-        try:
-            found = await self._flights.join(key, lambda: self._look(spec, url))
-        finally:
-            self._at_work -= 1
+        found = await self._flights.join(key, lambda: self._look(spec, url))
         self._known.put(key, found)
         return found
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,6 +62,9 @@ class Lab:
 
     def fetch(self, path: str, *, browser: dict[str, Any] | None = None, **options: Any) -> Response:
         return self.do(self.browser.fetch(self.request(path, browser=browser, **options)))
+
+    def begin(self, path: str) -> Future[Response]:
+        return asyncio.run_coroutine_threadsafe(self.browser.fetch(self.request(path)), self._loop)
 
     def html(self, path: str, *, browser: dict[str, Any] | None = None, **options: Any) -> str:
         return self.fetch(path, browser=browser, **options).body.decode()

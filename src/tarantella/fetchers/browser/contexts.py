@@ -214,6 +214,7 @@ def _key(options: Options, host: str, edition: int | None) -> tuple[object, ...]
     way = (
         options.user_agent,
         options.proxy,
+        options.near_proxy,
         options.allow_networks,
         options.connect_timeout,
         options.session,

@@ -51,6 +51,7 @@ class BrowserFetcher:
         async with self._room:
             running = await self._ready()
             running.busy += 1
+            running.empty.clear()
             try:
                 return await self._visit(running, request)
             except FetchError as error:

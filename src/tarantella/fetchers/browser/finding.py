@@ -38,7 +38,7 @@ def find_browser(named: str | None = None) -> Finding:
     if named is not None and named.lower() == OFF:
         return Finding(missing="The browser is switched off (TARANTELLA_BROWSER=off).")
     if importlib.util.find_spec("playwright") is None:
-        return Finding(missing="Playwright, which drives the browser, is not installed: " + REMEDY + ".")
+        return Finding(missing="Playwright, which drives the browser, is not installed: run `make setup-browser`.")
     if named is not None:
         program = shutil.which(os.path.expanduser(named))  # noqa: PTH111 - it may be a name as well as a path
         return Finding(program, "" if program else f"There is no browser {named}, as TARANTELLA_BROWSER says.")

@@ -46,6 +46,7 @@ class Upstream:
         self._networks = options.allow_networks
         self._seconds = options.connect_timeout
         self._proxy = parse_proxy(options.proxy) if options.proxy is not None else None
+        self._near_proxy = options.near_proxy
 
     async def tunnel(self, url: Url) -> Wire:
         """A connection that carries whatever is put on it to this server."""
@@ -74,7 +75,7 @@ class Upstream:
     async def _to_proxy(self, url: Url, proxy: ProxyAddress) -> Wire:
         await self._guard.check_by_name(url, self._networks)
         try:
-            found = await self._guard.proxy_addresses(proxy.url, self._networks)
+            found = await self._guard.proxy_addresses(proxy.url, self._networks, near=self._near_proxy)
         except FetchError as error:
             raise error if error.failure is Failure.DENIED else proxy_failure("dns") from None
         tls = ssl.create_default_context() if proxy.scheme == "https" else None
