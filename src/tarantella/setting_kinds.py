@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, TypeVar
 
+_AFTER_AUTHORITY = re.compile(r"[/?#]")
 REDIS_SCHEMES = ("redis://", "rediss://")
 _LIST_MARKS = str.maketrans("[]\"',", "     ")
 
@@ -60,10 +62,21 @@ def text(value: Any) -> str:
     return value
 
 
+def address(value: Any) -> str:
+    """The address of a server, perhaps with a login, in which every character must be what it seems to be."""
+    given = text(value)
+    rest = given.partition("://")[2]
+    authority = _AFTER_AUTHORITY.split(rest, maxsplit=1)[0]
+    if "@" in rest[len(authority) :] or authority.count("@") > 1:
+        # Others would take the end of the password for a host or a path, and show it.
+        raise ValueError("a / ? # or @ in its user name or password has to be written as %2F, %3F, %23 or %40")
+    return given
+
+
 def redis_address(value: Any) -> str:
     if not isinstance(value, str) or not value.lower().startswith(REDIS_SCHEMES):
         raise ValueError("it should be the address of a Redis, as in redis://127.0.0.1:6379/1")
-    return value
+    return address(value)
 
 
 def path(value: Any) -> Path:

@@ -12,6 +12,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.url import redact, shown
 from tarantella.setting_kinds import (
     Kind,
+    address,
     flag,
     names,
     networks,
@@ -33,10 +34,13 @@ class About(NamedTuple):
     kind: Kind[Any]
     description: str
     variables: tuple[str, ...]  # in the environment, beside the one that all settings have
+    is_secret: bool = False  # the whole of it, or a password in it
 
 
 def setting(default: Any, kind: Kind[Any], description: str, *variables: str, is_secret: bool = False) -> Any:
-    return field(default=default, repr=not is_secret, metadata={"about": About(default, kind, description, variables)})
+    return field(
+        default=default, repr=not is_secret, metadata={"about": About(default, kind, description, variables, is_secret)}
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +50,7 @@ class Settings:
     data_dir: Path = setting(Path("data"), path, "Where the database, locks and exports live.")
     database_url: str | None = setting(
         None,
-        text,
+        address,
         "A PostgreSQL database instead of the file in the data directory: `postgresql://user@host/name`. "
         "Also read from APP_DATABASE_URL.",
         "APP_DATABASE_URL",
@@ -62,7 +66,7 @@ class Settings:
     )
     result_backend: str | None = setting(
         None,
-        text,
+        address,
         "Where Celery may keep results. Tarantella stores none there. Also read from APP_CELERY_RESULT_BACKEND.",
         "APP_CELERY_RESULT_BACKEND",
         is_secret=True,
@@ -277,10 +281,15 @@ def _checked(found: Found) -> Any:
         return ABOUT[found.name].kind(found.value)
     except ValueError as error:
         raise InvalidInput(
-            f"The setting {found.name!r} ({found.place}) is not right: {error}, not {shown(str(found.value))}.",
+            f"The setting {found.name!r} ({found.place}) is not right: {error}{_instead_of(found)}.",
             field=found.name,
             remedy=ALL_OF_THEM,
         ) from None
+
+
+def _instead_of(found: Found) -> str:
+    """What it is; but of a secret that can't be understood nobody knows which part of it is one."""
+    return "" if ABOUT[found.name].is_secret else f", not {shown(str(found.value))}"
 
 
 def _stranger(found: Found) -> InvalidInput:

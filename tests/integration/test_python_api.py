@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ from tarantella.bootstrap import open_app
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.run import RunStatus
 from tarantella.services import runs
+from tarantella.services.python import make_scrape
 from tests.site.server import Site
 
 LOCAL: dict[str, Any] = {"allow_networks": ("127.0.0.0/8",)}
@@ -140,3 +143,40 @@ def test_bad_input_is_refused_before_anything_is_fetched(tmp_path: Path) -> None
         list(scrape("https://example.com/", max_pages=0, data_dir=tmp_path / "data"))
     with pytest.raises(InvalidInput, match="http or https"):
         list(scrape("ftp://example.com/", data_dir=tmp_path / "data"))
+
+
+def test_a_reader_who_is_slower_than_the_site_gets_every_record() -> None:
+    async def many(_: object) -> AsyncIterator[dict[str, Any]]:
+        for number in range(1_250):
+            yield {"n": number}
+
+    found = []
+    for record in make_scrape(many)("https://a.example/"):  # type: ignore[arg-type]
+        found.append(record["n"])
+        if len(found) == 250:
+            time.sleep(0.3)  # everything else has been found by now, and there is no room for the end of it
+    assert found == list(range(1_250))
+
+
+def test_an_error_before_the_first_page_is_raised_and_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(work: Any) -> None:
+        work.close()
+        raise OSError("too many open files")
+
+    monkeypatch.setattr(asyncio, "run", run)
+    with pytest.raises(OSError, match="too many"):
+        list(scrape("https://a.example/"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"dept": 2}, "'depth'"),
+        ({"allow_network": "127.0.0.1"}, "'allow_networks'"),
+        ({"nonsense": 1}, "It has "),
+        ({"depth": "x"}, "depth is 'x'"),
+    ],
+)
+def test_options_that_can_not_be_meant_are_refused_in_words(tmp_path: Path, options: dict[str, Any], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        list(scrape("https://a.example/", data_dir=tmp_path / "data", **options))

@@ -168,3 +168,20 @@ def test_what_can_not_be_used_is_shown_all_the_same_with_what_is_wrong() -> None
     shown, wrong = settings_in_force()
     assert {setting.origin for setting in shown} == {"default", ".env"}
     assert "tarantella.toml is not TOML" in str(wrong)
+
+
+@pytest.mark.parametrize(
+    "login", ["bob:hunter2/secret", "bob:hunter2?secret", "bob:hunter2#secret", "bob:hunter2@secret"]
+)
+@pytest.mark.parametrize(
+    ("name", "scheme"), [("database_url", "postgresql"), ("broker_url", "redis"), ("redis_url", "redis")]
+)
+def test_a_login_that_others_would_misread_is_refused_and_shown_nowhere(
+    monkeypatch: pytest.MonkeyPatch, login: str, name: str, scheme: str
+) -> None:
+    monkeypatch.setenv(f"TARANTELLA_{name.upper()}", f"{scheme}://{login}@127.0.0.1:1/x")
+    with pytest.raises(InvalidInput, match="%2F") as refused:
+        load()
+    rows, _ = settings_in_force()
+    told = str(refused.value) + str(rows)
+    assert "hunter2" not in told and "secret@" not in told and "#secret" not in told

@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from tarantella.domain.vitals import Vitals
+from tarantella.services import supervisor as supervising
 from tarantella.services.app import App
 from tarantella.services.supervisor import EngineState, Supervisor, restart_delay
 from tarantella.settings import load
 from tarantella.store import workers
+from tarantella.store.connection import DriverError
 from tarantella.store.ids import new_id
 
 ENDS_WITH_INPUT = "import sys; sys.stdin.read()"
@@ -175,4 +177,22 @@ def test_an_engine_that_has_nothing_to_do_is_left_alone(patient: App) -> None:
                 await supervisor.look()
             assert len(children.started) == 1
 
+    asyncio.run(story())
+
+
+def test_nothing_that_goes_wrong_ends_the_watch_over_the_engines(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+
+    async def look(_: Supervisor) -> None:
+        looks.append(1)
+        raise DriverError(OSError("something that nobody foresaw"))
+
+    async def story() -> None:
+        async with supervised(Children(app, ENDS_WITH_INPUT)):
+            async with asyncio.timeout(10):
+                while len(looks) < 3:
+                    await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(supervising, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(Supervisor, "look", look)
     asyncio.run(story())

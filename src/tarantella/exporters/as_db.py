@@ -19,7 +19,8 @@ class DbExporter:
     needs_file = True
 
     def write(self, records: Iterable[Record], fields: Sequence[str], out: Output) -> int:
-        columns = {**BASIC, **dict.fromkeys(field_columns(fields).values(), "TEXT"), DATA: "TEXT"}
+        # Fields have no type: numbers stay numbers, which can be sorted and summed, and texts stay texts.
+        columns = {**BASIC, **dict.fromkeys(field_columns(fields).values(), ""), DATA: "TEXT"}
         if len(columns) > _MOST_COLUMNS:
             raise InvalidInput(
                 f"{len(fields)} fields are more than a SQLite table has columns.",
@@ -41,7 +42,9 @@ def _fill(database: sqlite3.Connection, columns: Mapping[str, str], rows: Iterab
     database.execute("PRAGMA journal_mode = OFF")
     database.execute("PRAGMA synchronous = OFF")
     database.execute("BEGIN")
-    database.execute(f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}' for name, kind in columns.items())})")
+    database.execute(
+        f"CREATE TABLE records ({', '.join(f'{_quoted(name)} {kind}'.rstrip() for name, kind in columns.items())})"
+    )
     places = ", ".join("?" * len(columns))
     count = database.executemany(f"INSERT INTO records VALUES ({places})", rows).rowcount
     database.execute("COMMIT")

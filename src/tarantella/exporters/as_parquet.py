@@ -31,7 +31,7 @@ class ParquetExporter:
         except ImportError:
             raise InvalidInput(
                 "Parquet needs a library that is not installed.",
-                remedy="Install it: pip install 'tarantella[parquet]'. Or export as csv or db.",
+                remedy="Install it: pip install pyarrow. Or export as csv or db.",
                 field="format",
             ) from None
         records = iter(records)

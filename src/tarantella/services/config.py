@@ -63,6 +63,10 @@ def _shown(name: str, value: Any) -> Any:
     if name.endswith("_url") and value and "://" not in str(value):
         # Not a URL, whatever it is: what it hides can't be told from what it shows.
         return HIDDEN
+    if name in ABOUT and ABOUT[name].is_secret and "@" in str(value or ""):
+        # Up to the last one: it may be shown because it is not right, and then a password may go on behind the first.
+        scheme, _, rest = str(value).partition("://")
+        return redact(f"{scheme}://{HIDDEN}@{rest.rpartition('@')[2]}")
     if isinstance(value, list | tuple):
         return [_shown("", item) for item in value]
     if isinstance(value, bool | int | float) or value is None:

@@ -156,13 +156,16 @@ def _clock() -> Iterator[Check]:
         yield Check("clock", Health.OK, told)
 
 
+_OTHERWISE = "Name another, or leave TARANTELLA_BROWSER unset."
+
+
 def _browser(settings: Settings) -> Iterator[Check]:
     """Most work needs none: one that is missing is told, and nothing is wrong."""
     found = find_browser(settings.browser)
     if found.program is not None:
         yield Check("browser", Health.OK, f"{found.program}, driven by Playwright {metadata.version('playwright')}")
     elif settings.browser is not None and settings.browser.lower() != OFF:
-        yield Check("browser", Health.FAIL, found.missing, "Name another, or leave TARANTELLA_BROWSER unset.")
+        yield Check("browser", Health.FAIL, found.missing, _OTHERWISE if found.missing.startswith("There") else "")
     else:
         yield Check("browser", Health.OK, f"none, so that pages can't be rendered. {found.missing}")
 

@@ -15,6 +15,8 @@ from tarantella.services.runs import field_names, record_stream
 from tarantella.store.runs import Run
 
 USUAL_FORMAT = "jsonl"
+OWN_FILES = ("tarantella.db", "server.", "schema.")  # in the data directory
+LONGEST_NAME = 240  # while it is written, a file has a longer one
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def target_of(
         return Target(format_name or USUAL_FORMAT, STDOUT)
     path = Path(output)
     chosen = format_name or format_of(path) or USUAL_FORMAT
-    _check_path(path, not_to, is_folder=chosen in FOLDERS)
+    _check_path(path, not_to, app.settings.data_dir, is_folder=chosen in FOLDERS)
     return Target(chosen, path)
 
 
@@ -65,10 +67,12 @@ def _check_stdout(format_name: str, *, taken: bool) -> None:
         raise InvalidInput(f"The format {format_name} can't go to stdout.", remedy=remedy, field="output")
 
 
-def _check_path(path: Path, not_to: str | None, *, is_folder: bool = False) -> None:
+def _check_path(path: Path, not_to: str | None, data_dir: Path, *, is_folder: bool = False) -> None:
     folder = path.absolute().parent
     wrong = None
-    if (path.is_dir() and not is_folder) or not path.name:
+    if len(os.fsencode(path.name)) > LONGEST_NAME:
+        wrong = f"A name of {len(path.name)} characters is longer than file systems take."
+    elif (path.is_dir() and not is_folder) or not path.name:
         wrong = f"{path} is a folder."
     elif not folder.is_dir():
         wrong = f"There is no folder {folder}."
@@ -76,6 +80,8 @@ def _check_path(path: Path, not_to: str | None, *, is_folder: bool = False) -> N
         wrong = f"{folder} can't be written."
     elif not_to is not None and path.exists() and Path(not_to).exists() and path.samefile(not_to):
         wrong = f"{path} has the addresses to start from."
+    elif path.name.startswith(OWN_FILES) and data_dir.is_dir() and folder.samefile(data_dir):
+        wrong = f"{path} is Tarantella's own, and has all runs in it or who works on them."
     if wrong is not None:
         raise InvalidInput(wrong, remedy="Choose another file with --output.", field="output")
 

@@ -50,8 +50,11 @@ class Exports:
                 f"{MOST_AT_ONCE} exports are under way.", limit=MOST_AT_ONCE, remedy="Try again when one has ended."
             )
         self._at_work += 1
-        export = Export(_Pipe(asyncio.get_running_loop()), self._ended)
-        self._threads.submit(_write, app, run, exporter, export.pipe)
+        loop = asyncio.get_running_loop()
+        export = Export(_Pipe(loop))
+        writing = self._threads.submit(_write, app, run, exporter, export.pipe)
+        # Its place is free when its thread is, which may be some time after its reader has left.
+        writing.add_done_callback(lambda _: _soon(loop, self._ended))
         try:
             await export.begin()
         except BaseException:
@@ -69,9 +72,8 @@ class Exports:
 class Export:
     """One export, piece by piece."""
 
-    def __init__(self, pipe: _Pipe, ended: Callable[[], None]) -> None:
+    def __init__(self, pipe: _Pipe) -> None:
         self.pipe = pipe
-        self._ended: Callable[[], None] | None = ended
         self._first: bytes | None = None
 
     async def begin(self) -> None:
@@ -86,9 +88,6 @@ class Export:
 
     async def aclose(self) -> None:
         self.pipe.close()
-        if self._ended is not None:
-            self._ended()
-            self._ended = None
 
 
 class _Pipe:
@@ -115,8 +114,7 @@ class _Pipe:
             self._buffer.clear()
 
     def finish(self, error: BaseException | None = None) -> None:
-        with suppress(RuntimeError):  # the loop may be gone
-            self._loop.call_soon_threadsafe(self._chunks.put_nowait, error)
+        _soon(self._loop, self._chunks.put_nowait, error)
 
     async def next(self) -> bytes | None:
         chunk = await self._chunks.get()
@@ -129,6 +127,11 @@ class _Pipe:
         self._closed.set()
         self._room.release()
 
+    def check(self) -> None:
+        """End the writer's work where nobody reads any more; it may be long before it has anything to write."""
+        if self._closed.is_set():
+            raise _ReaderGone
+
     def _put(self, chunk: bytes) -> None:
         if not self._room.acquire(timeout=PATIENCE) or self._closed.is_set():
             raise _ReaderGone
@@ -140,7 +143,7 @@ def _write(app: App, run: Run, exporter: Exporter, pipe: _Pipe) -> None:
         if exporter.needs_file:
             _write_file(app, run, exporter, pipe)
         else:
-            exporter.write(_records(app, run), _columns(run), pipe)
+            exporter.write(_records(app, run, pipe), _columns(run), pipe)
         pipe.flush()
     except _ReaderGone:
         pass
@@ -155,18 +158,24 @@ def _write_file(app: App, run: Run, exporter: Exporter, pipe: _Pipe) -> None:
     folder = app.settings.exports_dir
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with NamedTemporaryFile(dir=folder, prefix=".stream-", suffix=f".{exporter.extension}") as file:
-        exporter.write(_records(app, run), _columns(run), file)
+        exporter.write(_records(app, run, pipe), _columns(run), file)
         with Path(file.name).open("rb") as written:
             while chunk := written.read(CHUNK):
                 pipe.write(chunk)
 
 
-def _records(app: App, run: Run) -> Iterator[Record]:
+def _records(app: App, run: Run, pipe: _Pipe) -> Iterator[Record]:
     named = named_fields(run)
     for record in record_stream(app, run.id):
+        pipe.check()
         yield shown_fields(record, named)
 
 
 def _columns(run: Run) -> list[str]:
     """The fields that get a column: those with a selector, and those that no column has anyway."""
     return [*field_names(run.spec), *(name for name in named_fields(run) if name not in {*BASIC, DATA})]
+
+
+def _soon(loop: asyncio.AbstractEventLoop, call: Callable[..., object], *values: object) -> None:
+    with suppress(RuntimeError):  # the loop may be gone
+        loop.call_soon_threadsafe(call, *values)

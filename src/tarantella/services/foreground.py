@@ -19,6 +19,7 @@ from tarantella.services.app import App
 from tarantella.settings import shared_environment
 from tarantella.store import lanes, runs
 from tarantella.store.runs import Run
+from tarantella.store.standing import standings
 from tarantella.store.tx import Tx
 
 WATCH_SECONDS = 0.2
@@ -36,6 +37,7 @@ class Snapshot:
     in_flight: list[str]
     waits_seconds: float | None  # until the next page is due, when all of them wait
     trouble: str | None
+    kept: str | None = None  # what keeps its hosts, when nothing is in flight
 
 
 Watch = Callable[[Snapshot], None]
@@ -119,18 +121,21 @@ class _Lookout:
         self._worker = worker
         self._run_id = run_id
         self._speedometer = Speedometer()
-        self._looking: asyncio.Task[tuple[Run, float | None]] | None = None
+        self._looking: asyncio.Task[tuple[Run, float | None, str | None]] | None = None
         self._last: Snapshot | None = None
 
     async def look(self) -> Snapshot | None:
         """The run as it is now; nothing when it has never been seen."""
-        self._looking = self._looking or asyncio.create_task(self._app.database.read(self._read))
+        if self._looking is None:
+            # Asked here: what is in flight changes with every turn of the loop, and the look is another thread's.
+            read = partial(self._read, idle=not self._worker.in_flight())
+            self._looking = asyncio.create_task(self._app.database.read(read))
         await asyncio.wait({self._looking}, timeout=LONGEST_LOOK)
         trouble = self._worker.trouble
         if not self._looking.done():
             return self._as_before(trouble or SILENT)
         try:
-            run, ready_at = self._looking.result()
+            run, ready_at, kept = self._looking.result()
         except StoreError as error:
             return self._as_before(trouble or str(error))
         finally:
@@ -139,7 +144,13 @@ class _Lookout:
         in_flight = self._worker.in_flight()
         waits = max(0.0, ready_at - self._app.now()) if ready_at is not None and not in_flight else None
         self._last = Snapshot(
-            run, pace, phase(run.status, pace, len(in_flight), waits), in_flight, waits, self._worker.trouble
+            run,
+            pace,
+            phase(run.status, pace, len(in_flight), waits),
+            in_flight,
+            waits,
+            self._worker.trouble,
+            kept if not in_flight else None,
         )
         return self._last
 
@@ -147,8 +158,13 @@ class _Lookout:
         if self._looking is not None:
             self._looking.cancel()
 
-    def _read(self, tx: Tx) -> tuple[Run, float | None]:
-        return runs.get(tx, self._run_id), lanes.next_ready(tx, self._run_id)
+    def _read(self, tx: Tx, idle: bool) -> tuple[Run, float | None, str | None]:
+        run, ready_at = runs.get(tx, self._run_id), lanes.next_ready(tx, self._run_id)
+        if run.is_over or not idle:
+            return run, ready_at, None
+        now = self._app.now()
+        standing = standings(tx, [self._run_id], list(self._app.strategies()), now).get(self._run_id)
+        return run, ready_at, standing.why_it_waits(now) if standing is not None and standing.is_kept else None
 
     def _as_before(self, trouble: str) -> Snapshot | None:
         return None if self._last is None else replace(self._last, trouble=trouble)

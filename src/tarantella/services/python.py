@@ -8,13 +8,15 @@ import threading
 from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
+from dataclasses import fields as fields_of
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from tarantella.domain.browsing import Browsing
-from tarantella.domain.errors import TarantellaError
+from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
 from tarantella.domain.job import Wish, wish_of, wished
 from tarantella.domain.sitemap import chosen as chosen_sitemap
@@ -99,6 +101,7 @@ def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Ca
         """Scrape and yield each record as soon as it is stored; see `scrape_async` for the options."""
         found: queue.Queue[Record | BaseException | None] = queue.Queue(maxsize=1_000)
         stop: Future[Callable[[], None]] = Future()
+        reader_left = threading.Event()
 
         async def collect() -> None:
             stop.set_result(_canceller())
@@ -113,8 +116,11 @@ def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Ca
                 asyncio.run(collect())
             except BaseException as error:
                 ending = error
-            while not _put(found, ending):
-                found.get_nowait()  # nobody reads any more
+            if not stop.done():
+                stop.set_result(lambda: None)  # it never came to anything that could be stopped
+            # Whoever reads may be slow: then there is no room yet.
+            while not reader_left.is_set() and not _put(found, ending, POLL_SECONDS):
+                pass
 
         thread = threading.Thread(target=work, name="tarantella-scrape", daemon=True)
         thread.start()
@@ -124,6 +130,7 @@ def make_scrape(scrape_async: Callable[..., AsyncGenerator[Record, None]]) -> Ca
                     raise item
                 yield item
         finally:
+            reader_left.set()
             stop.result()()
             thread.join()
 
@@ -142,9 +149,11 @@ def _canceller() -> Callable[[], None]:
     return cancel
 
 
-def _put(found: queue.Queue[Record | BaseException | None], item: Record | BaseException | None) -> bool:
+def _put(
+    found: queue.Queue[Record | BaseException | None], item: Record | BaseException | None, within: float = 0.0
+) -> bool:
     try:
-        found.put_nowait(item)
+        found.put(item, block=within > 0, timeout=within or None)
     except queue.Full:
         return False
     return True
@@ -174,6 +183,11 @@ def _trap_limits(limits: dict[str, int | None] | bool) -> TrapLimits:
     return chosen
 
 
+# What can be said of a run, but for what has a parameter of its own.
+_OWN = ("urls", "fields", "item", "pagination", "sitemaps", "traps", "strategy", "auto")
+_OPTIONS = {each.name for each in fields_of(Spec)} - set(_OWN)
+
+
 def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
     settings = app.settings
     if options.pop("cache", False):
@@ -189,6 +203,13 @@ def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
         "user_agent": settings.user_agent,
         "allow_networks": tuple(settings.allow_networks),
     }
+    for name in options.keys() - _OPTIONS:
+        likely = get_close_matches(name, _OPTIONS, 1, cutoff=0.6)
+        raise InvalidInput(
+            f"scrape() has no option {name!r}.",
+            field=name,
+            remedy=f"Did you mean {likely[0]!r}?" if likely else f"It has {', '.join(sorted(_OPTIONS))}.",
+        )
     browser = options.pop("browser", None)
     if browser is not None:
         options["browser"] = browser if isinstance(browser, Browsing) else Browsing.from_json(browser)

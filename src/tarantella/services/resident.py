@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Sequence
 
+from tarantella.domain.errors import TarantellaError
 from tarantella.log import log
 from tarantella.services.app import App
 from tarantella.services.engine import work_until
@@ -52,9 +53,20 @@ class Resident:
             began = asyncio.get_running_loop().time()
             try:
                 await self._be_an_engine()
-            except Exception as error:
+            except TarantellaError as error:
+                # Its sentence says it all, and is said as often as it is tried.
+                log.warning(
+                    "The engine of a worker could not go on; it is started again",
+                    action="engine_failed",
+                    error=str(error),
+                    again_in_seconds=pause,
+                )
+            except (Exception, asyncio.CancelledError) as error:
+                # Nobody cancels this: where that comes up from below, somebody's timeout got lost, and it is a failure like any other.
                 log.exception(
-                    "The engine of a worker has failed; it is started again", action="engine_failed", error=str(error)
+                    "The engine of a worker has failed; it is started again",
+                    action="engine_failed",
+                    error=str(error) or type(error).__name__,
                 )
             if asyncio.get_running_loop().time() - began > LONGEST_PAUSE:
                 pause = FIRST_PAUSE

@@ -185,8 +185,12 @@ class Supervisor:
 
     async def _watch(self) -> None:
         while not self.stopping.is_set():
-            with suppress(StoreError):
+            try:
                 await self.look()
+            except StoreError:
+                pass  # it may be busy; the next look tells more
+            except Exception as error:
+                log.exception("A look at the engines went wrong", action="look_failed", error=str(error))
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.stopping.wait(), LOOK_SECONDS)
 
