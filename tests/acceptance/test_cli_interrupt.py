@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
+import shlex
 import signal
 import sys
 import time
@@ -21,7 +23,7 @@ ENDLESS_TREE = tree_path(7, 5, delay_ms=50)  # longer than any test
 TREE = ("--depth", "all", "--concurrency", "3", "--data-dir", "data", *LOOPBACK)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_stops_cleanly_and_resume_finishes_the_run(shell: Shell, site: str, number: int) -> None:
     process = shell.start("scrape", site + SLOW_TREE, "--json", *TREE)
     shell.until(lambda run: run["counts"]["done"] > 20)
@@ -38,6 +40,17 @@ def test_a_signal_stops_cleanly_and_resume_finishes_the_run(shell: Shell, site: 
     assert (resumed.code, resumed.json["status"]) == (0, "completed")
     urls = [json.loads(line)["url"] for line in Path(resumed.json["output"]).read_text().splitlines()]
     assert sorted(urls) == sorted(site + path for path in SLOW_PAGES)
+
+
+def test_the_command_to_go_on_writes_to_the_same_file(shell: Shell, site: str) -> None:
+    process = shell.start("scrape", site + SLOW_TREE, "--format", "csv", "-o", "my records.csv", *TREE)
+    shell.until(lambda run: run["counts"]["done"] > 20)
+    process.send_signal(signal.SIGINT)
+    [line] = [line for line in end(process).err.splitlines() if "To go on:" in line]
+    typed = shlex.split(line.partition("tarantella ")[2])
+    assert shell.run(*typed).code == 0
+    with (shell.folder / "my records.csv").open(encoding="utf-8-sig", newline="") as written:
+        assert len(list(csv.DictReader(written))) == len(SLOW_PAGES)
 
 
 def test_a_second_ctrl_c_stops_at_once(shell: Shell, site: str) -> None:

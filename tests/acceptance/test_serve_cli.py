@@ -148,7 +148,9 @@ def test_a_job_is_made_run_changed_and_deleted_from_elsewhere(at: At, site: Site
     assert "49.90" in (at.folder / "records.csv").read_text()
     assert at.ask("jobs", "update", job, "--name", "Looms").json["version"] == 2
     assert at.ask("jobs", "show", job).json["name"] == "Looms"
-    at.ask("jobs", "delete", job)
+    unsure = at.run("jobs", "delete", job, TARANTELLA_SERVER=at.url)
+    assert (unsure.code, "--yes" in unsure.err) == (2, True)
+    at.ask("jobs", "delete", job, "--yes")
     assert job not in [each["id"] for each in at.ask("jobs", "list").json]
 
 

@@ -49,3 +49,20 @@ def test_what_can_not_be_a_file_is_refused(app: App, output: str) -> None:
     Path("folder").mkdir()
     with pytest.raises(InvalidInput, match="--output"):
         target_of(app, None, output)
+
+
+@pytest.mark.parametrize("name", ["tarantella.db", "tarantella.db-wal", "server.json", "server.lock", "schema.lock"])
+def test_our_own_files_are_never_overwritten(app: App, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data_dir = app.settings.data_dir
+    data_dir.mkdir(exist_ok=True)
+    with pytest.raises(InvalidInput, match="own"):
+        target_of(app, None, str(data_dir / name))
+    monkeypatch.chdir(data_dir)
+    with pytest.raises(InvalidInput, match="own"):
+        target_of(app, "csv", name)
+    assert target_of(app, None, str(data_dir / "records.db")).format == "db"
+
+
+def test_a_name_that_no_file_can_have_is_refused_before_the_crawl(app: App) -> None:
+    with pytest.raises(InvalidInput, match="longer than file systems take"):
+        target_of(app, None, "x" * 400)

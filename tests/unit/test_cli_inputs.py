@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -112,5 +113,26 @@ def test_a_proxy_keeps_its_password_for_the_run_and_the_error_does_not_show_it()
 
 
 def test_a_ca_file_is_remembered_by_its_whole_path() -> None:
-    Path("ca.pem").touch()
+    made = (
+        "openssl",
+        "req",
+        "-x509",
+        "-newkey",
+        "ed25519",
+        "-nodes",
+        "-keyout",
+        "ca.key",
+        "-out",
+        "ca.pem",
+        "-subj",
+        "/CN=x",
+    )
+    subprocess.run(made, check=True, capture_output=True)
     assert inputs.ca_file_of(Path("ca.pem")) == str(Path.cwd() / "ca.pem")
+
+
+@pytest.mark.parametrize("content", [b"", b"junk", b"\x7fELF\0"])
+def test_a_ca_file_without_a_certificate_is_refused_before_the_crawl(content: bytes) -> None:
+    Path("ca.pem").write_bytes(content)
+    with pytest.raises(InvalidInput, match="holds no PEM certificate"):
+        inputs.ca_file_of(Path("ca.pem"))

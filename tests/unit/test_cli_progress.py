@@ -87,6 +87,7 @@ def test_live_lines_tell_numbers_speed_and_when_it_may_end() -> None:
         ({"pace": Pace(5, None, discovering=True)}, "still finding pages"),
         ({"pace": Pace(5, (60, 90), discovering=True)}, "ETA 1–2 min, still finding pages"),
         ({"in_flight": [], "waits_seconds": 6.2, "phase": "waiting"}, "next try in 7 s"),
+        ({"in_flight": [], "waits_seconds": 290, "kept": "of its hosts, 1 is paused by its policy"}, "1 is paused"),
         ({"trouble": "There is no room left."}, "results can't be stored: There is no room left."),
         (
             {"phase": "queued", "run": replace(RUN, status=RunStatus.QUEUED, reason="waits for 5 runs")},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ import typer
 from typer.main import get_group
 
 from tarantella.cli.command import Group, complain
+from tarantella.domain.errors import InvalidInput
 
 PROGRAM = "tarantella"
 # Their parent decides what a signal means; they must not die of one before they have said so themselves.
@@ -119,7 +121,30 @@ def main() -> None:
     gc.set_threshold(ALLOCATIONS_BETWEEN_COLLECTIONS)
     if sys.argv[1:2] and sys.argv[1] in CHILDREN:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+    _have_streams()
     try:
+        for argument in sys.argv[1:]:
+            _check_characters(argument)
         app(prog_name=PROGRAM)
     except Exception as error:
         sys.exit(complain(error))
+
+
+def _have_streams() -> None:
+    """Where a stream was closed, what is said there is lost; no file that is opened later may take its place."""
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), "r" if name == "stdin" else "w"))
+
+
+def _check_characters(argument: str) -> None:
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        from tarantella.domain.url import shown
+
+        told = argument.encode(errors="surrogateescape").decode(errors="replace")
+        raise InvalidInput(
+            f"The argument {shown(told)} is not UTF-8.",
+            remedy="Write it in UTF-8; other names can't be stored or shown.",
+        ) from None

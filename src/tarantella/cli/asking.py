@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tarantella.cli.connection import connected
-from tarantella.cli.shown import show_lines, show_table
-
 
 @dataclass(frozen=True, slots=True)
 class Asking:
@@ -21,8 +18,21 @@ class Asking:
     data_dir: Path | None
     database_url: str | None
 
-    def one(self, method: str, path: str, body: Any = None, *, otherwise: str = "Done.", **parameters: Any) -> int:
-        """Ask for one thing; where there is nothing to be told of it, say this instead."""
+    def one(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        otherwise: str = "Done.",
+        is_work: bool = False,
+        **parameters: Any,
+    ) -> int:
+        """Ask for one thing; where there is nothing to be told of it, say this instead. Work needs somebody who does it."""
+        # Loaded when something is asked, not by everybody who could ask.
+        from tarantella.cli.connection import connected
+        from tarantella.cli.shown import show_lines
+
         with connected(self.data_dir, self.database_url, self.server, verbose=self.verbose) as tarantella:
             found = tarantella.ask(method, path, body, **parameters)
             if self.as_json:
@@ -31,10 +41,15 @@ class Asking:
                 tarantella.terminal.say(otherwise)
             else:
                 show_lines(tarantella.terminal, found)
+            if is_work and not tarantella.ask("GET", "/workers"):
+                tarantella.terminal.say("Nobody works here yet: `tarantella serve` does, from its start on.")
         return 0
 
     def many(self, path: str, columns: Mapping[str, str], limit: int, nothing: str, **parameters: Any) -> int:
         """Ask for a list."""
+        from tarantella.cli.connection import connected
+        from tarantella.cli.shown import show_table
+
         with connected(self.data_dir, self.database_url, self.server, verbose=self.verbose) as tarantella:
             found = tarantella.listed(path, limit, **parameters)
             if self.as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator, Mapping
@@ -16,6 +17,7 @@ from tarantella.cli.typed import understood
 from tarantella.domain.errors import TarantellaError
 
 OTHER_OPTIONS = "Other options"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 STAYS_TOGETHER = "\x1f"  # a blank at which help is not broken
 
 
@@ -45,8 +47,7 @@ class Command(TyperCommand):
         except (typer.Exit, typer.Abort, typer.TyperException):
             raise
         except BrokenPipeError:
-            # Python would complain once more when it closes stdout at its end.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _forget_stdout()
             code = exits.READER_GONE
         except KeyboardInterrupt:
             code = exits.INTERRUPTED
@@ -74,10 +75,19 @@ def complain(error: Exception, *, verbose: int = 0) -> int:
     if isinstance(error, TarantellaError):
         say_error(str(error))
         return exits.of_error(error)
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        _forget_stdout()
+        say_error(f"The output could not be written: {error.strerror}. Free some room, or write it elsewhere.")
+        return exits.FAILED
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     remedy = "" if verbose > 1 else " Run it again with -vv to see where."
     say_error(f"Something unexpected went wrong: {' '.join(kind.split())}.{remedy}")
     return exits.FAILED
+
+
+def _forget_stdout() -> None:
+    """Python would complain once more when it closes stdout at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def say_error(message: str) -> None:
@@ -109,8 +119,10 @@ def options(command: Any) -> Iterator[TyperOption]:
 
 
 def spelling(option: TyperOption) -> str:
-    """`-v, --verbose` or `--depth N|all`."""
+    """`-v, --verbose`, `--depth N|all` or `--pause / --go-on`."""
     names = ", ".join(sorted(option.opts, key=len))
+    if option.secondary_opts:
+        names += f" / {', '.join(option.secondary_opts)}"
     return names if option.is_flag or option.count else f"{names} {option.metavar or 'VALUE'}"
 
 

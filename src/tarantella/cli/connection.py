@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from tarantella.cli.terminal import Terminal, open_terminal
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound, StoreError, TarantellaError
@@ -47,12 +47,21 @@ class Api(Protocol):
     def close(self) -> None: ...
 
 
+def _understood(url: str) -> SplitResult | None:
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return None
+    return parts if usable else None
+
+
 class Remote:
     """A server, reached over HTTP."""
 
     def __init__(self, url: str, token: str | None) -> None:
-        parts = urlsplit(url if "//" in url else f"http://{url}")
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        parts = _understood(url if "//" in url else f"http://{url}")
+        if parts is None:
             raise InvalidInput(
                 "The server's address can't be understood.", field="server", remedy="Write http://127.0.0.1:8000."
             )

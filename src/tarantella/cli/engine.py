@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -41,7 +42,7 @@ def engine(run: Annotated[str | None, typer.Argument()] = None, data_dir: DataDi
 
 
 @app.command(cls=Command, hidden=True)
-def taster(refuse: Annotated[list[str] | None, typer.Option()] = None) -> int:
+def taster(refuse: Annotated[list[str] | None, typer.Option()] = None, data_dir: DataDir = None) -> int:
     """Visit the pages that come in on standard input, one a line."""
     from tarantella.cli import logs
     from tarantella.cli.opening import run_async
@@ -49,18 +50,18 @@ def taster(refuse: Annotated[list[str] | None, typer.Option()] = None) -> int:
     leave_signals_to_the_parent()
     logs.configure_child()
     endpoints = [each.rpartition("@") for each in refuse or ()]
-    run_async(_taste([(address, int(port)) for address, _, port in endpoints]))
+    run_async(_taste([(address, int(port)) for address, _, port in endpoints], data_dir))
     return 0
 
 
-async def _taste(refused: Sequence[tuple[str, int]]) -> None:
+async def _taste(refused: Sequence[tuple[str, int]], data_dir: Path | None) -> None:
     import asyncio
 
     from tarantella.bootstrap import make_tools, means_of
     from tarantella.engine.taster import LONGEST_LINE, serve_tastings
     from tarantella.settings import load
 
-    tools = make_tools(refused=refused, means=means_of(load()))
+    tools = make_tools(refused=refused, means=means_of(load(data_dir=data_dir)))
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
     await asyncio.get_running_loop().connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
 

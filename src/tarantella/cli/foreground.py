@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -86,10 +87,18 @@ async def drained(
         exported=exported,
         export_error=export_error,
         suffix=opened.suffix,
+        target=_again(target),
         width=max(NARROWEST, min(opened.terminal.err.width, WIDEST)),
         ellipsis=opened.terminal.ellipsis,
         resumable=resumable,
     )
+
+
+def _again(target: Target) -> tuple[str, ...]:
+    """The options that mean the same target; the usual one needs none."""
+    if target.destination is None:
+        return ()
+    return ("--format", target.format, "--output", shlex.quote(str(target.destination)))
 
 
 def tell(opened: Opened, summary: Summary, code: int, *, as_json: bool) -> None:

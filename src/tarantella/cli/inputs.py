@@ -135,6 +135,16 @@ def ca_file_of(path: Path | None) -> str | None:
         return None
     if not path.is_file():
         raise InvalidInput(f"There is no file {path}.", remedy="Give a PEM file with --ca-file.", field="ca_file")
+    import ssl  # takes a while to load, and most have no such file
+
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(cafile=path)
+    except (ssl.SSLError, OSError):
+        raise InvalidInput(
+            f"{path} can't be read, or holds no PEM certificate.",
+            remedy="Give a PEM file with --ca-file.",
+            field="ca_file",
+        ) from None
     return str(path.absolute())
 
 

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, StrategyName, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, StrategyName, Verbose, Yes
 from tarantella.domain.errors import InvalidInput
-
-if TYPE_CHECKING:
-    from tarantella.cli.asking import Asking
 
 EXAMPLES = """
 Examples:
@@ -24,7 +21,14 @@ Examples:
 
 Its runs are worked on by `tarantella serve`.
 """
-COLUMNS = {"job": "id", "target": "target_url", "fields": "fields", "strategy": "strategy", "version": "version"}
+COLUMNS = {
+    "job": "id",
+    "name": "name",
+    "target": "target_url",
+    "strategy": "strategy",
+    "fields": "fields",
+    "version": "version",
+}
 RUN_COLUMNS = {
     "run": "id",
     "status": "status",
@@ -80,7 +84,7 @@ def create(
 ) -> int:
     """Make a job."""
     body = {"target_url": url, **_said(field or ["title"], strategy, name, set_)}
-    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", "/jobs", body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("POST", "/jobs", body)
 
 
 @app.command("list", cls=Command)
@@ -93,7 +97,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the jobs, the newest first."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.many("/jobs", COLUMNS, limit, NOTHING)
 
 
@@ -107,7 +111,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show all about one job."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(job))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(job))
 
 
 @app.command(cls=Command)
@@ -128,12 +132,13 @@ def update(
 ) -> int:
     """Change a job. Runs that there are keep what they were made of."""
     body = {**({"target_url": url} if url is not None else {}), **_said(field, strategy, name, set_)}
-    return _asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(job), body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(job), body)
 
 
 @app.command(cls=Command)
 def delete(
     job: JobArgument,
+    yes: Yes = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
@@ -141,7 +146,12 @@ def delete(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Delete a job, its runs, and all that they collected."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(job), otherwise="Deleted.")
+    from tarantella.cli.confirm import confirmed
+
+    if not yes and not confirmed(f"Delete the job {job}, its runs, and all that they collected?"):
+        typer.echo("Nothing was deleted.", err=True)
+        return 0
+    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(job), otherwise="Deleted.")
 
 
 @app.command(cls=Command)
@@ -158,7 +168,9 @@ def run(
 ) -> int:
     """Queue a run of a job, for the engines of `tarantella serve`."""
     body = {"priority": priority} if priority is not None else None
-    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", f"{_path(job)}/runs", body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one(
+        "POST", f"{_path(job)}/runs", body, is_work=True
+    )
 
 
 @app.command(cls=Command)
@@ -172,7 +184,7 @@ def runs(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the runs of a job, the newest first."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.many(f"{_path(job)}/runs", RUN_COLUMNS, limit, NOTHING)
 
 
@@ -211,9 +223,3 @@ def _field(text: str) -> Any:
         return text
     wanted = Field.parse(text)
     return {"name": wanted.name, "css": wanted.css, **({"attr": wanted.attr} if wanted.attr else {})}
-
-
-def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
-    from tarantella.cli.asking import Asking
-
-    return Asking(as_json, verbose, server, data_dir, database_url)

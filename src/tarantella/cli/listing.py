@@ -158,7 +158,9 @@ def _told(run: Run) -> Iterator[str]:
     yield f"strategy {spec.wish}"
     if spec.traps != TrapLimits():
         yield f"trap limits {spec.traps}"
-    yield from (f"field {field.name}={field.css}{'@' + field.attr if field.attr else ''}" for field in spec.fields)
+    for field in spec.fields:
+        found_by = f"={field.css}{'@' + field.attr if field.attr else ''}" if field.css else ""
+        yield f"field {field.name}{found_by}"
     if spec.secrets.headers:
         yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"
     if spec.secrets.cookies:
@@ -207,4 +209,8 @@ def event_line(event: Mapping[str, Any]) -> Text:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}={_plain(inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return " ".join(map(_plain, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

@@ -22,6 +22,7 @@ RunArgument = Annotated[
         metavar="RUN", help="A run: its id, the beginning or the end of it, or `latest`.", show_default=False
     ),
 ]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")]
 DataDir = Annotated[
     Path | None,
     typer.Option("--data-dir", metavar="DIR", help="Where the database and the exports live.", rich_help_panel=RUNNING),

@@ -212,7 +212,9 @@ def _waits(snapshot: Snapshot) -> list[str]:
     found = []
     if snapshot.trouble:
         found.append(f"results can't be stored: {words.clean(snapshot.trouble)}")
-    if snapshot.waits_seconds is not None and snapshot.waits_seconds > 0.5:
+    if snapshot.kept is not None:
+        found.append(snapshot.kept)
+    elif snapshot.waits_seconds is not None and snapshot.waits_seconds > 0.5:
         found.append(f"next try in {words.wait(snapshot.waits_seconds)}")
     if snapshot.run.reason and not snapshot.run.is_over and snapshot.phase == "queued":
         found.append(words.clean(snapshot.run.reason))

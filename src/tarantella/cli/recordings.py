@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
-
-if TYPE_CHECKING:
-    from tarantella.cli.asking import Asking
 
 EXAMPLES = """
 Examples:
@@ -56,7 +54,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the recordings, the newest first."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.many("/recordings", COLUMNS, limit, "There are none.", job_id=job)
 
 
@@ -70,7 +68,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show what a recording asks, where the fields are, and whether it works."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(recording))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(recording))
 
 
 @app.command("import", cls=Command)
@@ -90,7 +88,7 @@ def import_(
     from tarantella.services.har import read_har
 
     body = {"job_id": job, "har": read_har(file), "follow": not first_only}
-    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", "/recordings", body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("POST", "/recordings", body)
 
 
 @app.command(cls=Command)
@@ -103,7 +101,7 @@ def delete(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Delete a recording."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.one("DELETE", _path(recording), otherwise="Deleted.")
 
 
@@ -111,9 +109,3 @@ def _path(recording: str) -> str:
     from tarantella.cli.connection import part
 
     return f"/recordings/{part(recording)}"
-
-
-def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
-    from tarantella.cli.asking import Asking
-
-    return Asking(as_json, verbose, server, data_dir, database_url)

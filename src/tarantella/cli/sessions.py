@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
-
-if TYPE_CHECKING:
-    from tarantella.cli.asking import Asking
 
 EXAMPLES = """
 Examples:
@@ -48,7 +46,7 @@ def import_(
     from tarantella.services.sessions import read_session_file
 
     session = read_session_file(file)
-    return _asking(as_json, verbose, server, data_dir, database_url).one("PUT", f"/sessions/{name}", session.to_json())
+    return Asking(as_json, verbose, server, data_dir, database_url).one("PUT", _path(name), session.to_json())
 
 
 @app.command("list", cls=Command)
@@ -60,7 +58,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the stored logins, without what is in them."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.many("/sessions", COLUMNS, 1_000_000, "There are no sessions.")
 
 
@@ -74,11 +72,11 @@ def delete(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Forget a login."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
-    return asking.one("DELETE", f"/sessions/{name}", otherwise=f"The session {name} is gone.")
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
+    return asking.one("DELETE", _path(name), otherwise=f"The session {name} is gone.")
 
 
-def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
-    from tarantella.cli.asking import Asking
+def _path(name: str) -> str:
+    from tarantella.cli.connection import part
 
-    return Asking(as_json, verbose, server, data_dir, database_url)
+    return f"/sessions/{part(name)}"

@@ -1,4 +1,4 @@
-"""Ctrl-C: the first asks for a clean stop, the second stops at once."""
+"""Ctrl-C, or the end of the terminal: the first asks for a clean stop, the second stops at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from tarantella.cli import exits
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -27,7 +27,9 @@ class Signals(AbstractContextManager["Signals"]):
 
     def __enter__(self) -> Self:
         for number in SIGNALS:
-            self._previous[number] = signal.signal(number, self._on_signal)
+            # Under nohup, the end of a terminal is nobody's business.
+            if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+                self._previous[number] = signal.signal(number, self._on_signal)
         return self
 
     def __exit__(

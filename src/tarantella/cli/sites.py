@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
+from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
-
-if TYPE_CHECKING:
-    from tarantella.cli.asking import Asking
 
 EXAMPLES = """
 Examples:
@@ -62,7 +59,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the sites that runs have been at, or that have a policy."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     only = {"breaker_open": breaker_open or None, "paused": paused or None}
     return asking.many("/sites", COLUMNS, limit, "There are no such sites.", **only)
 
@@ -77,7 +74,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show all about one site: policy, health, breaker, throttle, errors, and which strategy it was found to take."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(host))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(host))
 
 
 @app.command("set", cls=Command)
@@ -148,7 +145,7 @@ def set_(
         for name, said in (("obey_robots", obey_robots), ("paused", paused), ("strategy", pin))
         if said is not None
     }
-    return _asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(host), change)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(host), change)
 
 
 @app.command("reset-breaker", cls=Command)
@@ -161,13 +158,7 @@ def reset_breaker(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Let a site be asked again that is left alone because it failed."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", f"{_path(host)}/reset-breaker")
-
-
-def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
-    from tarantella.cli.asking import Asking
-
-    return Asking(as_json, verbose, server, data_dir, database_url)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("POST", f"{_path(host)}/reset-breaker")
 
 
 def _path(host: str) -> str:

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from tarantella.cli.command import Command
 from tarantella.cli.exits import FailOn
@@ -26,6 +23,7 @@ from tarantella.cli.options import (
     RunArgument,
     ServerUrl,
     Verbose,
+    Yes,
 )
 from tarantella.cli.runs import app, find, remote
 
@@ -223,7 +221,7 @@ def _steer(
 @app.command(cls=Command)
 def delete(
     run: RunArgument,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Don't ask.")] = False,
+    yes: Yes = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
@@ -235,17 +233,18 @@ def delete(
     Files that were exported stay where they are.
     """
     from tarantella.cli import words
+    from tarantella.cli.confirm import confirmed
     from tarantella.cli.remote_runs import server_of
 
     if (server := server_of(server, data_dir, database_url)) is not None:
-        return remote(server, as_json, verbose).delete(run, lambda told: yes or _confirmed(f"Delete {told}?"))
+        return remote(server, as_json, verbose).delete(run, lambda told: yes or confirmed(f"Delete {told}?"))
     from tarantella.cli.opening import opened, run_async
 
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
         found = run_async(_deletable(tarantella, run))
         pages = words.count(found.counts.total, "page")
         told = f"run {words.short_id(found.id)}: {pages}, about {words.size(found.disk_bytes)}"
-        if not yes and not _confirmed(f"Delete {told}?"):
+        if not yes and not confirmed(f"Delete {told}?"):
             tarantella.terminal.say("Nothing was deleted.")
             return 0
         run_async(_delete(tarantella, found.id))
@@ -273,11 +272,3 @@ async def _delete(opened: Opened, run_id: str) -> None:
 
     await runs.delete(opened.app, run_id)
     await opened.app.database.reclaim()
-
-
-def _confirmed(question: str) -> bool:
-    from tarantella.domain.errors import InvalidInput
-
-    if not sys.stdin.isatty():
-        raise InvalidInput("Deleting has to be confirmed.", remedy="Add --yes.", field="yes")
-    return typer.confirm(question, err=True)

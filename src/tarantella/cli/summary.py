@@ -33,6 +33,7 @@ class Summary:
     exported: Exported | None = None
     export_error: str | None = None
     suffix: str = ""  # what the next commands need to find the same data
+    target: tuple[str, ...] = ()  # what a command that goes on needs to write to the same file
     width: int = 80
     ellipsis: str = "…"
     resumable: bool = True
@@ -133,7 +134,7 @@ def _hints(summary: Summary) -> Iterator[str]:
     if summary.missing is not None:
         yield "\n".join(_missing(summary, summary.missing))
     if summary.interrupted and summary.resumable:
-        yield f"Everything so far is kept. To go on: {summary.command('runs resume')}"
+        yield f"Everything so far is kept. To go on: {summary.command('runs resume', *summary.target)}"
     elif summary.interrupted:
         yield "Everything so far is kept, but the site has ended with this command: it can't go on."
 
@@ -174,7 +175,7 @@ def next_commands(summary: Summary) -> list[str]:
     run = summary.run
     commands = [summary.command("runs show")]
     if summary.interrupted:
-        go_on = [summary.command("runs resume")] if summary.resumable else []
+        go_on = [summary.command("runs resume", *summary.target)] if summary.resumable else []
         return [*go_on, *commands, summary.command("runs cancel")]
     if run.counts.failed or run.counts.incomplete:
         # An address with something blotted out would not be found.
@@ -182,7 +183,7 @@ def next_commands(summary: Summary) -> list[str]:
         if example := next((url for url in examples if url == words.clean(url)), None):
             commands.append(summary.command("runs explain", shlex.quote(example)))
         if summary.resumable and allow_network(summary.troubles, run.counts.done) is None:
-            commands.append(summary.command("runs retry-failed"))
+            commands.append(summary.command("runs retry-failed", *summary.target))
     for more in (
         summary.command("export", "--format csv"),
         summary.command("runs pages"),

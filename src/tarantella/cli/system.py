@@ -45,7 +45,13 @@ def health(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
-    """Ask whether the server is alive."""
+    """Ask whether the server is alive: the one that is named, or that which works on this data."""
+    from tarantella.cli.remote_runs import server_of
+    from tarantella.domain.errors import NotFound
+
+    server = server_of(server, data_dir, database_url, also_running=True)
+    if server is None:
+        raise NotFound("No server works on this data.", remedy="Start `tarantella serve`, or name one with --server.")
     return _show("/health", as_json, verbose, server, data_dir, database_url)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, Verbose
-
-if TYPE_CHECKING:
-    from tarantella.cli.asking import Asking
 
 EXAMPLES = """
 Examples:
@@ -84,7 +81,9 @@ def submit(
         "priority": priority,
     }
     body = {"url": url, **{name: value for name, value in said.items() if value is not None}}
-    return _asking(as_json, verbose, server, data_dir, database_url).one("POST", "/scraping/async-scrape", body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one(
+        "POST", "/scraping/async-scrape", body, is_work=True
+    )
 
 
 @app.command("list", cls=Command)
@@ -103,7 +102,7 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the tasks, the newest first."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.many("/scraping/tasks", COLUMNS, limit, "There are no such tasks.", status_filter=status)
 
 
@@ -117,7 +116,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show how far a task is."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("GET", f"{_path(task)}/status")
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", f"{_path(task)}/status")
 
 
 @app.command(cls=Command)
@@ -135,7 +134,7 @@ def results(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show what a task has collected so far."""
-    asking = _asking(as_json, verbose, server, data_dir, database_url)
+    asking = Asking(as_json, verbose, server, data_dir, database_url)
     return asking.one("GET", f"{_path(task)}/results", include_errors=errors, limit=limit, cursor=cursor)
 
 
@@ -149,16 +148,10 @@ def cancel(
     database_url: DatabaseUrl = None,
 ) -> int:
     """End a task; what it has found is kept."""
-    return _asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(task))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(task))
 
 
 def _path(task: str) -> str:
     from tarantella.cli.connection import part
 
     return f"/scraping/tasks/{part(task)}"
-
-
-def _asking(as_json: bool, verbose: int, server: str | None, data_dir: Path | None, database_url: str | None) -> Asking:
-    from tarantella.cli.asking import Asking
-
-    return Asking(as_json, verbose, server, data_dir, database_url)

@@ -16,17 +16,17 @@ Examples:
   tarantella workers wakes --task 8f4ff16c-aed2-467f-bf78-d706dd8724a9
 """
 COLUMNS = {
-    "worker": "id",
     "machine": "host",
     "process": "pid",
-    "node": "node",
-    "version": "version",
     "condition": "condition",
     "lanes": "lanes",
     "in flight": "in_flight",
     "pages/s": "pages_per_second",
-    "last progress": "progress_at",
     "memory": "memory",
+    "last progress": "progress_at",
+    "node": "node",
+    "version": "version",
+    "worker": "id",
 }
 WAKES = {"message": "task_id", "run": "run_id", "worker": "worker_id", "node": "node", "when": "woken_at"}
 MOST = 200
