@@ -83,9 +83,14 @@ class Lab:
         assert running is not None and running.chromium.browser is not None
         return [page for context in running.chromium.browser.contexts for page in context.pages]
 
-    def page_at(self, path: str) -> Page:
-        [page] = [page for page in self.pages() if page.url == self.url(path)]
-        return page
+    async def page_at(self, path: str) -> Page:
+        """The window that shows this; a page may ask for more before we have heard that the window shows it."""
+        async with asyncio.timeout(PATIENCE):
+            while True:
+                for page in self.pages():
+                    if page.url == self.url(path):
+                        return page
+                await asyncio.sleep(0.02)
 
     def close(self) -> None:
         self.do(self.browser.close())

@@ -142,7 +142,7 @@ def test_a_download_is_an_answer_without_a_body(lab: Lab) -> None:
 def test_a_page_that_crashes_fails_alone(lab: Lab) -> None:
     async def crash(call: Call) -> Reply:
         """No page can crash its renderer by itself on every machine, so the browser is told to."""
-        page = lab.page_at("/scripted/crash")
+        page = await lab.page_at("/scripted/crash")
         session = await page.context.new_cdp_session(page)
         gone = asyncio.Event()
         page.on("crash", lambda _: gone.set())
@@ -152,7 +152,9 @@ def test_a_page_that_crashes_fails_alone(lab: Lab) -> None:
         return Reply(200, b"too late")
 
     async def both() -> list[Response | BaseException]:
-        pages = (lab.browser.fetch(lab.request(path)) for path in ("/slow?s=3", "/scripted/crash"))
+        # What never comes keeps the page open until it crashes, however long that takes.
+        crashing = lab.request("/scripted/crash", browser={"wait_for": ".nowhere"})
+        pages = (lab.browser.fetch(request) for request in (lab.request("/slow?s=3"), crashing))
         return await asyncio.gather(*pages, return_exceptions=True)
 
     lab.site.routes["/scripted/crash-now"] = crash
