@@ -247,9 +247,26 @@ def test_when_a_run_is_full_the_other_slices_are_counted_and_not_stored(
 def test_the_faster_pages_come_the_larger_the_batches_and_never_is_waited_long() -> None:
     assert gather_seconds(pages=1, seconds=0.01) == GATHER_SECONDS
     assert gather_seconds(pages=3, seconds=5.0) == GATHER_SECONDS
-    assert gather_seconds(pages=40, seconds=0.01) == pytest.approx(0.05)
+    assert gather_seconds(pages=100, seconds=0.01) == pytest.approx(0.06)
     assert gather_seconds(pages=60, seconds=0.1) == LONGEST_GATHER
-    assert gather_seconds(pages=500, seconds=0.0) < GATHER_SECONDS
+    assert gather_seconds(pages=1_000, seconds=0.0) < GATHER_SECONDS
+
+
+@pytest.mark.parametrize("found", [0, 3])
+def test_who_has_nothing_to_start_does_not_wait_for_a_batch_to_fill_if_pages_were_found(
+    world: World, found: int
+) -> None:
+    async def gather() -> bool:
+        settler = Desk(world).settler
+        gathering = asyncio.create_task(settler._gather(30.0))
+        await asyncio.sleep(0)
+        settler.put(many_links(start(world, 1)[1][0], found))
+        settler.hurry()
+        ended, _ = await asyncio.wait({gathering}, timeout=10 if found else 5 * GATHER_SECONDS)
+        gathering.cancel()
+        return bool(ended)
+
+    assert asyncio.run(gather()) is (found > 0)
 
 
 def test_only_what_has_to_be_durable_waits_for_the_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Container, Coroutine, Iterable
+from collections.abc import Collection, Container, Coroutine, Generator, Iterable
 from functools import partial
+from types import coroutine
 from typing import TYPE_CHECKING, Any
 
 from tarantella.domain.cookie import Cookie
@@ -23,7 +24,6 @@ from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.engine.sitemap import attempt_sitemap, attempt_start
 from tarantella.engine.tools import Tools
-from tarantella.fetchers.body import others_first
 from tarantella.log import log
 from tarantella.store import cookies, pages
 from tarantella.store.database import Database
@@ -169,7 +169,10 @@ class Drain:
     def _next(self, lane: OwnedLane) -> Page | None:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         queued = lane.queued
-        if not queued or lane.releasing or self._stopping or self._settler.is_full:
+        if not queued:
+            self._settler.hurry()
+            return None
+        if lane.releasing or self._stopping or self._settler.is_full:
             return None
         if self._tools.clock.monotonic() >= self.dials_until:
             return None
@@ -206,8 +209,7 @@ class Drain:
                 except asyncio.CancelledError:
                     lane.held.discard(page.id)
                     raise
-                # Whoever else has an answer goes first, so that the next requests leave together: waking the client's
-                # thread for each of them costs more than the request. The slot stays ours meanwhile.
+                # The slot stays ours meanwhile.
                 await others_first()
             finally:
                 lane.end()
@@ -250,6 +252,14 @@ class Drain:
             if other is not None and (page := self._next(other)) is not None:
                 return other, page
         return lane, None
+
+
+@coroutine
+def others_first() -> Generator[None]:
+    """Let others who have an answer go first, so that the next requests leave together: waking the client's thread for each
+    of them costs more than the request.
+    """
+    yield
 
 
 def _take(

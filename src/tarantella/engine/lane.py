@@ -22,9 +22,9 @@ from tarantella.store.lanes import Lane
 from tarantella.store.sites import UNRULED, Ruling
 
 FOREVER = 1e9
-# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than four.
+# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than so many.
 LOW_WATER = 64
-AT_HAND_PER_SLOT = 4
+AT_HAND_PER_SLOT = 16
 
 
 @dataclass(frozen=True, slots=True)

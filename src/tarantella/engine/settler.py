@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import partial
 
 from tarantella.domain.errors import StoreBroken, StoreBusy
@@ -28,9 +29,8 @@ MAX_WAITING_BYTES = 8_000_000
 GATHER_SECONDS = 0.01
 LONGEST_GATHER = 0.1
 FAST = 500.0  # pages a second
-GATHERED = 200  # pages, where they come fast
 ROWS_OF_A_PAGE = 4  # without those that it links to
-MAX_PAGES_AT_ONCE = MAX_ROWS // ROWS_OF_A_PAGE
+PAGES_AT_ONCE = MAX_ROWS // ROWS_OF_A_PAGE
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
 SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"
@@ -64,6 +64,8 @@ class Settler:
         self._weights: deque[int] = deque()  # in bytes, of what waits and of what is being settled
         self._weight = 0
         self._wake = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._finds = False  # whether what waits has found pages
         self._idle = asyncio.Event()
         self._idle.set()
         self._durable = 0  # so many of those that wait, from the first to the last that has to reach the disk
@@ -93,12 +95,19 @@ class Settler:
         if not self._waiting:
             self._idle.clear()
             self._wake.set()
+        if outcome.links:
+            self._finds = True
         weight = outcome.weight
         self._waiting.append(outcome)
         self._weights.append(weight)
         self._weight += weight
         if durable:
             self._durable = len(self._weights)
+
+    def hurry(self) -> None:
+        """Somebody has nothing to start: what was found is wanted now."""
+        if self._finds:
+            self._hurry.set()
 
     def poke(self) -> None:
         """A lane has news without a page."""
@@ -117,12 +126,12 @@ class Settler:
         gather, since = GATHER_SECONDS, self._clock.monotonic()
         while True:
             await self._wake.wait()
-            await asyncio.sleep(gather)
+            await self._gather(gather)
             self._wake.clear()
             now = self._clock.monotonic()
             gather, since = gather_seconds(len(self._waiting), now - since), now
             await self._settle_next()
-            while len(self._waiting) >= GATHERED:
+            while len(self._waiting) >= PAGES_AT_ONCE:
                 await self._settle_next()
             if rest := list(self._news()):
                 await self._settle([], rest)
@@ -131,6 +140,15 @@ class Settler:
                 self._wake.set()
             else:
                 self._idle.set()
+
+    async def _gather(self, seconds: float) -> None:
+        """Let more come, unless somebody waits for what there is already."""
+        self._hurry.clear()
+        await asyncio.sleep(min(seconds, GATHER_SECONDS))
+        if seconds > GATHER_SECONDS:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), seconds - GATHER_SECONDS)
+        self._finds = False
 
     async def _settle_next(self) -> None:
         if not self._waiting:
@@ -145,7 +163,7 @@ class Settler:
 
     def _next_batch(self) -> list[Outcome]:
         """The first that wait, as many as one transaction should take; one with very many links comes alone."""
-        first, rows, count = self._waiting[:MAX_PAGES_AT_ONCE], 0, 0
+        first, rows, count = self._waiting[:PAGES_AT_ONCE], 0, 0
         for links in [len(outcome.links) for outcome in first]:
             rows += ROWS_OF_A_PAGE + links
             large = links > slices.LINKS_AT_ONCE
@@ -209,4 +227,4 @@ class Settler:
 def gather_seconds(pages: int, seconds: float) -> float:
     """How long to wait for more pages, when so many have come in this time."""
     pace = pages / max(seconds, GATHER_SECONDS)
-    return min(LONGEST_GATHER, GATHERED / pace) if pace >= FAST else GATHER_SECONDS
+    return min(LONGEST_GATHER, PAGES_AT_ONCE / pace) if pace >= FAST else GATHER_SECONDS

@@ -14,7 +14,6 @@ from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.sitemap import Listing, read_sitemap
-from tarantella.fetchers.body import others_first
 from tarantella.fetchers.contract import Artifact, Exchange, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.redirects import FINAL_DETAILS
 
@@ -86,9 +85,6 @@ class DirectVisitor:
                         extracted = await self._reader.read(response.body, content_type, wants, response.url)
                     else:
                         extracted = extract(response.body, content_type, wants, response.url)
-                        # Reading a page pushes everything else out of the processor's cache: pages that came together are
-                        # read one after the other, and what follows is done for all of them while it is at hand.
-                        await others_first()
                 except NotADocument as error:
                     not_a_document = str(error)
                 except ExtractionFailed as error:

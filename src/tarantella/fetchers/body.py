@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Generator
 from io import BytesIO
-from types import coroutine
 from typing import NoReturn
 
 from wreq import Response
@@ -18,12 +16,6 @@ from tarantella.fetchers.encoding import decode
 DECODED_AT_ONCE = 128 * 1024
 
 
-@coroutine
-def others_first() -> Generator[None]:
-    """Answers that came together are read together: waking the client's thread for each costs more than a body."""
-    yield
-
-
 async def read_body(answer: Response, encoding: str | None, options: Options, *, cut: int | None) -> bytes:
     """The body, whole or `too_large` before or after it is decoded; or, where a cut is given, the beginning of it."""
     if cut is not None:
@@ -33,7 +25,6 @@ async def read_body(answer: Response, encoding: str | None, options: Options, *,
     if length is not None:
         if length > options.max_body:
             _too_large("body", options.max_body)
-        await others_first()
         body = bytes(await answer.bytes())
     else:
         limit = options.max_body if encoding is not None else min(options.max_body, options.max_decoded)

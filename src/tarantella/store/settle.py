@@ -18,7 +18,7 @@ from tarantella.store.page_rows import NewPage
 from tarantella.store.stands import Stands, open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
-MAX_ROWS = 800  # about ten milliseconds of the write lock
+MAX_ROWS = 2_400  # five to ten milliseconds of the write lock, where nobody keeps the interpreter's from us
 
 
 @dataclass(slots=True)

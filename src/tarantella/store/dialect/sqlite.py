@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection as SqlAlchemyConnection
 
 # How many rows go into one statement. Few sizes, so that each statement is known: compiling one takes longer than running it.
-SIZES = (*range(256, 15, -16), 8, 4, 2, 1)
+SIZES = (512, *range(256, 15, -16), 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
