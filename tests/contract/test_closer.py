@@ -57,7 +57,7 @@ def test_what_the_last_probe_has_to_say_is_stored_before_its_page_is_closed(worl
     desk.lane.held.add(pages[0].id)  # the probe: no longer in flight, not yet settled
     assert desk.close_hopeless() == set()
     assert set(world.states(run).values()) == {"pending"}
-    desk.lane.settled(pages[0].id)
+    desk.lane.settled([pages[0].id])
     assert desk.close_hopeless() == {run}
 
 

@@ -15,7 +15,7 @@ import pytest
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import resolve
-from tarantella.fetchers import FETCHERS, Means, default_user_agent, http
+from tarantella.fetchers import FETCHERS, Means, default_user_agent
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
@@ -542,18 +542,3 @@ def test_a_server_that_never_answers_is_asked_once() -> None:
 
     asyncio.run(story())
     assert connections == 1
-
-
-def test_what_is_known_of_servers_that_answered_does_not_grow_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "MOST_ANSWERED", 3)
-
-    async def story() -> int:
-        fetcher = HttpFetcher(Guard(dns=Dns(lambda _: ["127.0.0.1"])))
-        async with Site() as site:
-            for number in range(12):
-                url = resolve(f"http://host{number}.test:{site.port}/ok")
-                assert (await fetcher.fetch(Request(url, OPTIONS))).status == 200
-        await fetcher.close()
-        return len(fetcher._answered)
-
-    assert asyncio.run(story()) <= 4

@@ -282,7 +282,7 @@ def test_an_exception_that_nobody_thought_of_does_not_escape(error: Exception, m
             async def broken(*args: object, **kwargs: object) -> None:
                 raise error
 
-            monkeypatch.setattr(fetcher, "_ask", broken)
+            monkeypatch.setattr("tarantella.fetchers.http._ask_with_more", broken)
             with pytest.raises(FetchError) as caught:
                 await fetcher.fetch(Request(resolve(site.url_for("/ok")), OPTIONS))
             expected = Failure.TIMEOUT if isinstance(error, TimeoutError) else Failure.UNKNOWN

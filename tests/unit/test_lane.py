@@ -159,7 +159,7 @@ def test_what_is_taken_and_not_yet_stored_is_unsettled() -> None:
     assert made.unsettled == 0
     page = made.pick({"one": one})
     assert page is not None and made.unsettled == 1
-    made.settled(page.id)
+    made.settled([page.id])
     assert made.unsettled == 0
 
 
@@ -298,7 +298,7 @@ def test_a_lane_whose_owners_died_twice_is_tasted_until_a_batch_is_settled() -> 
     for number in range(3):
         assert made.tasting
         assert made.news(3) is None
-        made.settled(number)
+        made.settled([number])
     news = made.news(3)
     assert news is not None and news.clean
     assert not made.tasting
@@ -309,6 +309,6 @@ def test_a_lane_that_was_drained_has_killed_nobody() -> None:
     made.stands({"one"})
     made.add("one", pages("one", 0, 1), 10)
     made.pick({"one": served("one")})
-    made.settled(0)
+    made.settled([0])
     news = made.news(200)
     assert news is not None and news.clean

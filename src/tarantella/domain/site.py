@@ -77,19 +77,20 @@ class Tally:
     delay: float | None = None
     seen: dict[Sight, Sights] = field(default_factory=dict)  # of strategies
 
-    def add(self, failure: str | None, elapsed_ms: int) -> None:
-        self.requests += 1
+    def add(self, failure: str | None, elapsed_ms: int, requests: int = 1) -> None:
+        """Requests that ended alike, and how long they took together."""
+        self.requests += requests
         self.elapsed_ms += elapsed_ms
         # An empty page says nothing against the host.
         if failure is not None and failure != Failure.NEEDS_RENDER:
-            self.failures[failure] += 1
+            self.failures[failure] += requests
 
-    def saw(self, sight: Sight, page: Page) -> None:
-        """A page was had with this strategy, or refused to it."""
+    def saw(self, sight: Sight, page: Page, pages: int = 1) -> None:
+        """Pages were had with this strategy, or refused to it, and this was the last of them."""
         sights = self.seen.get(sight)
         if sights is None:
             sights = self.seen[sight] = Sights()
-        sights.count += 1
+        sights.count += pages
         sights.page = page
 
     def merge(self, other: Tally) -> None:

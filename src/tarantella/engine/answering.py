@@ -20,6 +20,7 @@ from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.links import NOTHING_DISCOVERED, Discovered
+from tarantella.extractors.page import Extracted
 
 MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
 
@@ -39,7 +40,7 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         status=visit.status,
         final_url=visit.url if redirected else None,
         final_fingerprint=final if final != page.fingerprint else None,
-        records=tuple([record_of(page, visit, tried, data) for data in extracted.records()]),
+        records=_records(page, visit, tried, extracted),
         body=Body(visit.content_type, zlib.compress(visit.body, 6)) if visit.body is not None else None,
         links=found.links,
         refused=found.refused,
@@ -89,6 +90,12 @@ def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     for reason, more in second.refused.items():
         refused[reason] = refused[reason] + more if reason in refused else more
     return Discovered((*first.links, *second.links), refused, first.traps + second.traps)
+
+
+def _records(page: Page, visit: Visit, tried: Attempt, extracted: Extracted) -> tuple[str, ...]:
+    if extracted.items is None:
+        return (record_of(page, visit, tried, extracted.data),)
+    return tuple(record_of(page, visit, tried, data) for data in extracted.records())
 
 
 def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -294,9 +294,9 @@ class OwnedLane:
 
     # -- what the settle stores
 
-    def settled(self, page_id: int) -> None:
-        self.held.discard(page_id)
-        self._settled_here += 1
+    def settled(self, page_ids: Collection[int]) -> None:
+        self.held.difference_update(page_ids)
+        self._settled_here += len(page_ids)
 
     def news(self, batch: int) -> LaneNews | None:
         """What has to be stored of this lane, if anything changed."""

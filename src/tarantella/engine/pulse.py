@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from tarantella.domain.learning import REFUSALS
-from tarantella.domain.page import PageState
+from tarantella.domain.learning import REFUSALS, Sight
+from tarantella.domain.outcome import FROM_CACHE
+from tarantella.domain.page import Page, PageState
 from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
@@ -75,21 +76,27 @@ class Pulse:
         self.counters.count(settled)
         self._moves_on(1)
         self._pages += settled.pages
+        # Most are alike: those are told together.
+        alike: dict[tuple[str, Sight, tuple[Sight, ...]], list[tuple[int, Page]]] = defaultdict(list)
         for outcome in settled.outcomes:
-            attempt = outcome.attempt
-            if attempt is None or not attempt.was_sent:
-                continue
-            tally = self._tallies.get(outcome.page.lane)
-            if tally is None:
-                if len(self._tallies) >= MOST_HOSTS:
-                    continue
-                tally = self._tallies[outcome.page.lane] = Tally()
-            tally.add(attempt.failure, attempt.elapsed_ms)
-            if outcome.sights:
-                for sight in outcome.sights:
-                    tally.saw(sight, outcome.page)
-            elif outcome.state is _DONE or attempt.failure in REFUSALS:
-                tally.saw((attempt.strategy, attempt.failure), outcome.page)
+            attempt, page = outcome.attempt, outcome.page
+            if attempt is not None and attempt.protocol != FROM_CACHE:
+                sight = (attempt.strategy, attempt.failure)
+                sights = outcome.sights
+                if not sights and (outcome.state is _DONE or attempt.failure in REFUSALS):
+                    sights = (sight,)
+                alike[page.lane, sight, sights].append((attempt.elapsed_ms, page))
+        for (lane, (_, failure), sights), found in alike.items():
+            if (tally := self._tally(lane)) is not None:
+                tally.add(failure, sum(elapsed for elapsed, _ in found), len(found))
+                for sight in sights:
+                    tally.saw(sight, found[-1][1], len(found))
+
+    def _tally(self, lane: str) -> Tally | None:
+        tally = self._tallies.get(lane)
+        if tally is None and len(self._tallies) < MOST_HOSTS:
+            tally = self._tallies[lane] = Tally()
+        return tally
 
     def looked(self, took: int, left: int) -> None:
         """A look at what there is to do has ended: so many lanes were taken, and so many left that could have been."""

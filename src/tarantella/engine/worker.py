@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+from collections import defaultdict
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -328,13 +329,7 @@ class Worker:
     def _on_settled(self, batch: Sequence[Outcome], result: Settled) -> None:
         self._pulse.settled(result)
         self._hints.tell({outcome.page.run_id for outcome in batch})
-        now, owned = self._clock.wall(), self._held.lanes
-        for outcome in batch:
-            lane = owned.get(outcome.page.lane)
-            if lane is not None and not outcome.partial:
-                lane.settled(outcome.page.id)
-                if outcome.next_at is not None and outcome.move is None:
-                    self._drain.look_later(lane, max(0.0, outcome.next_at - now))
+        self._let_go([outcome for outcome in batch if not outcome.partial])
         if result.lost:
             # What they had found went with them; somebody must be able to find it again.
             for run_id in {outcome.page.run_id for outcome in batch} & set(self._held.runs):
@@ -356,6 +351,19 @@ class Worker:
                     self._wake.set()
         for lane in self._held.lanes.values():
             self._drain.look(lane)
+
+    def _let_go(self, outcomes: Sequence[Outcome]) -> None:
+        """These pages are the store's again. Those that are to be tried once more are looked at in time."""
+        now, owned = self._clock.wall(), self._held.lanes
+        by_lane: dict[str, list[int]] = defaultdict(list)
+        for outcome in outcomes:
+            page = outcome.page
+            by_lane[page.lane].append(page.id)
+            if outcome.next_at is not None and outcome.move is None and (lane := owned.get(page.lane)) is not None:
+                self._drain.look_later(lane, max(0.0, outcome.next_at - now))
+        for name, ids in by_lane.items():
+            if (lane := owned.get(name)) is not None:
+                lane.settled(ids)
 
     def _ended(self, run_ids: Collection[str]) -> None:
         if run_ids:

@@ -31,7 +31,7 @@ def one_line(text: str | None, limit: int) -> str | None:
         text = " ".join(text[: 4 * limit].split())[:limit]
     else:
         text = " ".join(text.split())
-    return without_nul(text) or None
+    return text.replace("\0", "") or None
 
 
 def without_nul(text: str) -> str:

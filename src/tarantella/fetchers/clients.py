@@ -56,10 +56,13 @@ class Way(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Pinned:
+class Pinned:
+    """A client for one host, and the addresses that it dials."""
+
     client: Client
     addresses: tuple[Address, ...]
-    fresh_until: float
+    fresh_until: float = 0.0
+    answered: float | None = None  # when its server was last asked and did answer
 
 
 class Clients:
@@ -71,35 +74,35 @@ class Clients:
     def __init__(self, guard: Guard, size: int = MAX_CLIENTS) -> None:
         self._guard = guard
         self._size = size
-        self._pinned: OrderedDict[tuple[int, str, int, bool], _Pinned] = OrderedDict()
+        self._pinned: OrderedDict[tuple[int, str, int, bool], Pinned] = OrderedDict()
         self._numbers: dict[Way, int] = {}
         self._next = count()
         # By identity, because a run has one options object for all its pages and comparing them costs time.
         # The object is kept with its number, so that its identity can't be given to another.
         self._seen: OrderedDict[int, tuple[Options, int]] = OrderedDict()
 
-    def ready(self, options: Options, url: Url, *, trusted: bool) -> Client | None:
-        """The client for this URL if there is one that needs no new check."""
+    def ready(self, options: Options, url: Url, now: float, *, trusted: bool) -> Pinned | None:
+        """The client for this URL if there is one that needs no new check by this time."""
         key = (self._number(options), url.host, url.port, trusted)
         pinned = self._pinned.get(key)
-        if pinned is None or pinned.fresh_until < monotonic():
+        if pinned is None or pinned.fresh_until < now:
             return None
         self._pinned.move_to_end(key)
-        return pinned.client
+        return pinned
 
-    async def prepare(self, options: Options, url: Url, *, trusted: bool, within: float) -> Client:
+    async def prepare(self, options: Options, url: Url, *, trusted: bool, within: float) -> Pinned:
         """A client that dials what the guard has just allowed, and nothing else."""
         key = (self._number(options), url.host, url.port, trusted)
         addresses = await self._checked(options, url, within)
         pinned = self._pinned.get(key)
         if pinned is None or set(pinned.addresses) != set(addresses):
-            pinned = _Pinned(_build(options, url, addresses, trusted=trusted), addresses, 0.0)
+            pinned = Pinned(_build(options, url, addresses, trusted=trusted), addresses)
             self._pinned[key] = pinned
         pinned.fresh_until = monotonic() + RECHECK_SECONDS
         self._pinned.move_to_end(key)
         while len(self._pinned) > self._size:
             self._pinned.popitem(last=False)
-        return pinned.client
+        return pinned
 
     def forget(self) -> None:
         self._pinned.clear()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
+from functools import partial
 from time import monotonic, time
 
 from wreq import Client, Version
@@ -23,7 +24,6 @@ from tarantella.fetchers.translation import proxy_failure, translated
 
 # Of an error page only the beginning is of interest, and its size must not hide which error it was.
 ERROR_PAGE_BYTES = 256 * 1024
-MOST_ANSWERED = 10_000
 _HTTP_2 = Version.HTTP_2
 
 
@@ -32,25 +32,33 @@ class HttpFetcher:
 
     def __init__(self, guard: Guard, *, max_clients: int = MAX_CLIENTS) -> None:
         self._clients = Clients(guard, max_clients)
-        self._answered: dict[tuple[str, int], float] = {}  # when servers were last asked and did answer
 
     async def fetch(self, request: Request) -> Response:
         """The page, or where it has moved to; raises FetchError and nothing else."""
         began = monotonic()
-        url = request.url
+        url, options = request.url, request.options
         trail: Trail | None = None
         try:
             while True:
+                trusted = bool(options.trusted_servers) and _is_trusted(request, url)
+                pinned = self._clients.ready(options, url, began, trusted=trusted)
+                if pinned is not None and trail is None and _is_plain(request):
+                    # Nearly every page: no time has passed yet, and the client has its own total.
+                    asking: Callable[[], Awaitable[Answer]] = partial(pinned.client.get, url.href)
+                else:
+                    if pinned is None:
+                        left = _time_left(request, began)
+                        pinned = await self._clients.prepare(options, url, trusted=trusted, within=left)
+                    asking = partial(_ask_with_more, pinned.client, request, url, trail, began, trusted=trusted)
                 try:
-                    answer = await self._ask(request, url, trail, began)
+                    answer = await asking()
                 except Exception as error:
-                    if not self._was_kept_too_long(error, request, url, began):
+                    if not _was_kept_too_long(error, request, pinned.answered, began):
                         raise
-                    answer = await self._ask(request, url, trail, began)
-                if len(self._answered) > MOST_ANSWERED:
-                    self._answered.clear()  # a worker that lives long meets many servers
-                self._answered[url.host, url.port] = began
+                    answer = await asking()
+                pinned.answered = began
                 status = answer.status.as_int()
+                headers = Headers(answer.headers)
                 protocol = HTTP_2 if answer.version == _HTTP_2 else HTTP_1
                 if status in STATUSES and (location := answer.headers.get("location")) is not None:
                     trail = trail or Trail(request)
@@ -59,13 +67,11 @@ class HttpFetcher:
                     if target.host == url.host and (request.follows is None or request.follows(target)):
                         url = target
                         continue
-                    headers = Headers(answer.headers)
                     return Response(url.href, status, headers, b"", trail.hops, target, tuple(trail.set), protocol)
-                if status == 407 and request.options.proxy is not None:
+                if status == 407 and options.proxy is not None:
                     raise proxy_failure("auth")
-                headers = Headers(answer.headers)
                 limit = request.cut if status < 400 else ERROR_PAGE_BYTES
-                body = await read_body(answer, headers.get("content-encoding"), request.options, cut=limit)
+                body = await read_body(answer, headers.get("content-encoding"), options, cut=limit)
                 if trail is None and "set-cookie" not in headers:
                     return Response(url.href, status, headers, body, request.hops, None, (), protocol)
                 cookies = [*(trail.set if trail is not None else ()), *set_by(answer.headers, url, time())]
@@ -78,47 +84,41 @@ class HttpFetcher:
         # Raised out here, it does not carry the client's exception along, whose text may hold secrets.
         raise failure
 
-    def _was_kept_too_long(self, error: Exception, request: Request, url: Url, began: float) -> bool:
-        """Whether this may only mean that the server had closed a connection that we kept open: then it was never asked.
-
-        Browsers ask once more, and so do we; but no server that has not answered a moment ago, and nothing that changes it.
-        """
-        answered = self._answered.get((url.host, url.port))
-        if answered is None or began - answered > IDLE_SECONDS or request.method != "GET":
-            return False
-        return _translate(error, request).detail in ("reset", "closed")
-
     async def close(self) -> None:
         """Let go of all connections."""
         self._clients.forget()
 
-    def _ask(self, request: Request, url: Url, trail: Trail | None, began: float) -> Awaitable[Answer]:
-        """Send one request within what is left of the total time."""
-        options = request.options
-        trusted = bool(options.trusted_servers) and _is_trusted(request, url)
-        client = self._clients.ready(options, url, trusted=trusted)
-        if client is None or trail is not None or options.cookies or request.cookies or request.headers:
-            return self._ask_with_more(client, request, url, trail, began, trusted=trusted)
-        # Nearly every page: no time has passed yet, and the client has its own total.
-        return client.get(url.href)
 
-    async def _ask_with_more(
-        self, client: Client | None, request: Request, url: Url, trail: Trail | None, began: float, *, trusted: bool
-    ) -> Answer:
-        if client is None:
-            left = _time_left(request, began)
-            client = await self._clients.prepare(request.options, url, trusted=trusted, within=left)
-        timeout = timedelta(seconds=_time_left(request, began))
-        kept = request.cookies if trail is None else trail.cookies
-        pairs = cookie_pairs(url, request.options.cookies, kept, time())
-        more = dict(request.headers or {}) if trail is None else {}
-        if pairs:
-            if trusted:
-                pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
-            more["cookie"] = "; ".join(pairs)
-        if request.method == "POST" and trail is None:
-            return await client.post(url.href, timeout=timeout, headers=more, body=request.body or b"")
-        return await client.get(url.href, timeout=timeout, headers=more)
+def _is_plain(request: Request) -> bool:
+    """Whether nothing is to be sent but what the client sends by itself."""
+    return request.method == "GET" and not (request.cookies or request.options.cookies or request.headers)
+
+
+async def _ask_with_more(
+    client: Client, request: Request, url: Url, trail: Trail | None, began: float, *, trusted: bool
+) -> Answer:
+    """Send one request within what is left of the total time."""
+    timeout = timedelta(seconds=_time_left(request, began))
+    kept = request.cookies if trail is None else trail.cookies
+    pairs = cookie_pairs(url, request.options.cookies, kept, time())
+    more = dict(request.headers or {}) if trail is None else {}
+    if pairs:
+        if trusted:
+            pairs[:0] = [value for name, value in request.options.headers.items() if name.lower() == "cookie"]
+        more["cookie"] = "; ".join(pairs)
+    if request.method == "POST" and trail is None:
+        return await client.post(url.href, timeout=timeout, headers=more, body=request.body or b"")
+    return await client.get(url.href, timeout=timeout, headers=more)
+
+
+def _was_kept_too_long(error: Exception, request: Request, answered: float | None, began: float) -> bool:
+    """Whether this may only mean that the server had closed a connection that we kept open: then it was never asked.
+
+    Browsers ask once more, and so do we; but no server that has not answered a moment ago, and nothing that changes it.
+    """
+    if answered is None or began - answered > IDLE_SECONDS or request.method != "GET":
+        return False
+    return _translate(error, request).detail in ("reset", "closed")
 
 
 def _is_trusted(request: Request, url: Url) -> bool:
