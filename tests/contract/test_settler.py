@@ -252,21 +252,21 @@ def test_the_faster_pages_come_the_larger_the_batches_and_never_is_waited_long()
     assert gather_seconds(pages=1_000, seconds=0.0) < GATHER_SECONDS
 
 
-@pytest.mark.parametrize("found", [0, 3])
-def test_who_has_nothing_to_start_does_not_wait_for_a_batch_to_fill_if_pages_were_found(
-    world: World, found: int
+@pytest.mark.parametrize(("found", "is_all"), [(0, False), (3, False), (0, True)])
+def test_who_has_nothing_to_start_does_not_wait_for_a_batch_to_fill_if_pages_were_found_or_nothing_will_come(
+    world: World, found: int, is_all: bool
 ) -> None:
     async def gather() -> bool:
         settler = Desk(world).settler
         gathering = asyncio.create_task(settler._gather(30.0))
         await asyncio.sleep(0)
         settler.put(many_links(start(world, 1)[1][0], found))
-        settler.hurry()
-        ended, _ = await asyncio.wait({gathering}, timeout=10 if found else 5 * GATHER_SECONDS)
+        settler.hurry(is_all=is_all)
+        ended, _ = await asyncio.wait({gathering}, timeout=10 if found or is_all else 5 * GATHER_SECONDS)
         gathering.cancel()
         return bool(ended)
 
-    assert asyncio.run(gather()) is (found > 0)
+    assert asyncio.run(gather()) is (found > 0 or is_all)
 
 
 def test_only_what_has_to_be_durable_waits_for_the_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

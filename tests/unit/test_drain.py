@@ -16,7 +16,7 @@ NOBODY: Any = None
 class NeverFull:
     is_full = False
 
-    def hurry(self) -> None: ...
+    def hurry(self, *, is_all: bool) -> None: ...
 
 
 def test_a_page_that_is_dropped_before_its_first_step_holds_no_slot_of_its_host() -> None:

@@ -170,7 +170,8 @@ class Drain:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         queued = lane.queued
         if not queued:
-            self._settler.hurry()
+            # What is in hand may have found more, or is all that there is.
+            self._settler.hurry(is_all=len(self._held.tasks) <= 1)
             return None
         if lane.releasing or self._stopping or self._settler.is_full:
             return None

@@ -104,9 +104,9 @@ class Settler:
         if durable:
             self._durable = len(self._weights)
 
-    def hurry(self) -> None:
-        """Somebody has nothing to start: what was found is wanted now."""
-        if self._finds:
+    def hurry(self, *, is_all: bool = False) -> None:
+        """Somebody has nothing to start: pages that were found are wanted now; and where this is all, nothing more will come."""
+        if self._finds or is_all:
             self._hurry.set()
 
     def poke(self) -> None:

@@ -26,11 +26,13 @@ def known(label: str) -> str | None:
 
 def parse_html(body: bytes, charset: str | None) -> turbohtml.Document:
     """The document in these bytes, by their mark, the given charset, what they declare, or a guess."""
-    if body.isascii() and b"\0" not in body and b"\x1b" not in body:
-        # Whatever it is called, it reads the same; and a text is parsed in less time than bytes whose charset is looked for.
-        return turbohtml.parse(body.decode("ascii"), positions=False)
     document = turbohtml.parse(body, encoding=charset, positions=False)
-    if document.encoding_confidence == "certain" or document.encoding == "UTF-8":
+    if document.encoding == "UTF-8":
+        return document
+    if body.isascii() and b"\0" not in body and b"\x1b" not in body:
+        # Whatever it is called, it reads the same; even what browsers refuse to read under that name.
+        return document if document.encoding != "replacement" else turbohtml.parse(body.decode(), positions=False)
+    if document.encoding_confidence == "certain":
         return document
     guess = known(_guess(body))
     return document if guess in (None, "windows-1252") else turbohtml.parse(body, encoding=guess, positions=False)
