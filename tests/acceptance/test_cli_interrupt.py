@@ -10,6 +10,7 @@ import shlex
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,14 @@ SLOW_TREE = tree_path(4, 4, delay_ms=50)  # long enough to be interrupted
 SLOW_PAGES = tree_paths(4, 4, delay_ms=50)
 ENDLESS_TREE = tree_path(7, 5, delay_ms=50)  # longer than any test
 TREE = ("--depth", "all", "--concurrency", "3", "--data-dir", "data", *LOOPBACK)
+
+
+@pytest.fixture(autouse=True)
+def _from_a_terminal() -> Iterator[None]:
+    """Under `nohup`, which the tests themselves may run under, a command does not stop when its terminal is closed."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -145,7 +145,9 @@ async def with_every_trouble(story: Story, new_place: NewPlace, site: SiteProces
         for trouble in troubles:
             group.create_task(one(trouble))
     print(f"{story.__name__}: {len(troubles)} troubles with {names}")
-    assert not [str(trouble) for trouble in troubles if trouble.number == 1 and not trouble.struck]
+    # Others come up by chance: something was left over that could be pruned.
+    sure = [trouble for trouble in troubles if trouble.number == 1 and trouble.name in CALLERS[story]]
+    assert not [str(trouble) for trouble in sure if not trouble.struck]
 
 
 async def insists(ask: Callable[[], Awaitable[T]]) -> T | None:

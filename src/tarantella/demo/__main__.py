@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import signal
 import sys
 
 from tarantella.demo.site import DemoSite
@@ -18,8 +19,6 @@ def main() -> int:
         parser.error(f"--port must be between 0 and 65535, not {port}")
     try:
         asyncio.run(_serve(port))
-    except KeyboardInterrupt:
-        return 0
     except OSError as error:
         sys.stderr.write(f"Port {port} can't be used ({error.strerror}). Try another one, or --port 0.\n")
         return 1
@@ -27,11 +26,15 @@ def main() -> int:
 
 
 async def _serve(port: int) -> None:
+    stopped = asyncio.Event()
+    # Not left to Python: a signal that comes just before the loop goes to sleep would be heard when something else wakes it.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, stopped.set)
     async with DemoSite(port=port) as site:
         sys.stdout.write(f"{site.url}\n")
         sys.stdout.flush()
         sys.stderr.write("Serving the demo site. Press Ctrl-C to stop.\n")
-        await asyncio.Event().wait()
+        await stopped.wait()
 
 
 if __name__ == "__main__":
