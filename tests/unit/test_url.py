@@ -152,7 +152,7 @@ def test_a_lane_is_the_host_in_lower_case_without_port_or_final_dot() -> None:
     assert {
         resolve(text).lane for text in ("http://Example.com/", "https://example.com:8443/x", "http://example.com./")
     } == {"example.com"}
-    assert resolve("http://example.com:8080/").origin == "http://example.com:8080"
+    assert resolve("http://example.com:8080/").origin == ("http", "example.com", 8080)
     assert resolve("https://example.com/").port == 443
 
 

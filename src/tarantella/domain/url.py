@@ -58,8 +58,9 @@ class Url(NamedTuple):
     port: int
 
     @property
-    def origin(self) -> str:
-        return f"{self.scheme}://{self.host}:{self.port}"
+    def origin(self) -> tuple[str, str, int]:
+        """Scheme, host and port."""
+        return self[1:]
 
     @property
     def server(self) -> str:

@@ -42,6 +42,11 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         tried = Attempt(
             page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
         )
+        if visit.plain and page is taken and page.strategy == run.spec.strategy and lane.is_usual:
+            # Nearly every page: what follows would find nothing to do.
+            lane.succeeded(elapsed)
+            lane.plain_ok += 1
+            return done(page, run, visit, tried)
         if visit.protocol == FROM_CACHE:
             lane.spared()
         if visit.artifacts and tools.artifacts is not None:

@@ -173,23 +173,22 @@ class Drain:
             # What is in hand may have found more, or is all that there is.
             self._settler.hurry(is_all=len(self._held.tasks) <= 1)
             return None
-        if lane.releasing or self._stopping or self._settler.is_full:
+        now = self._tools.clock.monotonic()
+        if lane.releasing or self._stopping or self._settler.is_full or now >= self.dials_until:
             return None
-        if self._tools.clock.monotonic() >= self.dials_until:
-            return None
-        wait = lane.wait_time()
-        if wait:
+        if wait := lane.wait_time(now):
             if wait < FOREVER:
                 self.look_later(lane, wait)
             return None
-        page = lane.pick(self._held.runs)
+        runs = self._held.runs
+        page = lane.pick(runs)
         if page is None:
-            lane.line_up(self._held.runs)
-        else:
-            lane.start()
-            self._held.runs[page.run_id].busy += 1
-            if queued <= lane.low_water:
-                self._read_ahead(lane)
+            lane.line_up(runs)
+            return None
+        lane.start()
+        runs[page.run_id].busy += 1
+        if queued <= lane.low_water:
+            self._read_ahead(lane)
         return page
 
     async def _work(self, lane: OwnedLane, page: Page | None) -> None:

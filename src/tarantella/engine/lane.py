@@ -106,6 +106,10 @@ class OwnedLane:
     def pick(self, runs: Mapping[str, ServedRun]) -> Page | None:
         """The next page of the run whose turn it is, the runs' priorities being their weights."""
         best: str | None = None
+        if len(self._queues) == 1:
+            # Nobody else has a turn.
+            [(best, queue)] = self._queues.items()
+            return queue.popleft() if queue and best in runs and runs[best].may_start else None
         for run_id, queue in self._queues.items():
             if queue and (served := runs.get(run_id)) is not None and served.may_start:
                 if best is None or self._turns[run_id] < self._turns[best]:
@@ -192,11 +196,11 @@ class OwnedLane:
             # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
             self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)
 
-    def wait_time(self) -> float:
+    def wait_time(self, now: float | None = None) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
         if self.paused:
             return FOREVER
-        now, wait = self.clock.monotonic(), 0.0
+        now, wait = self.clock.monotonic() if now is None else now, 0.0
         if self._waits_until > now or self._next_dial > now:
             wait = max(self._waits_until, self._next_dial) - now
         if self.breaker is not CLOSED:
@@ -221,6 +225,11 @@ class OwnedLane:
         self.active -= 1
 
     # -- what answers teach
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether an ordinary answer from this host says nothing but that it went well."""
+        return self.breaker is CLOSED and not self.to_compare
 
     def refused_plain(self) -> bool:
         """A page was refused over HTTP; True if from now on pages start higher up."""

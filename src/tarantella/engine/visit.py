@@ -43,6 +43,7 @@ class Visit(NamedTuple):
     listing: Listing | None = None
     exchanges: tuple[Exchange, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
+    plain: bool = False  # a page over HTTP, and nothing else to be said of it
 
 
 class Visitor(Protocol):
@@ -70,6 +71,7 @@ class DirectVisitor:
         not_a_document: str | None = None
         extracted: Extracted | None = None
         listing: Listing | None = None
+        plain = False
         if response.redirect_to is None:
             if response.status != 200:
                 failure = classify_status(response.status, retry_after=_asks_to_wait(response))
@@ -93,6 +95,8 @@ class DirectVisitor:
                     if extracted.challenge is not None:
                         failure, detail = Failure.BLOCKED, f"challenge: {extracted.challenge}"
                         extracted = None
+                    else:
+                        plain = extracted.shell is None and _is_plain(request, response)
         return Visit(
             response.url,
             response.status,
@@ -104,15 +108,25 @@ class DirectVisitor:
             response.cookies,
             failure,
             detail,
-            not_a_document=not_a_document,
-            extracted=extracted,
-            body=response.body if keep_body and extracted is not None else None,
-            protocol=response.protocol,
-            from_cache=response.from_cache,
-            listing=listing,
-            exchanges=response.exchanges,
-            artifacts=response.artifacts,
+            False,
+            not_a_document,
+            extracted,
+            response.body if keep_body and extracted is not None else None,
+            response.protocol,
+            response.from_cache,
+            listing,
+            response.exchanges,
+            response.artifacts,
+            plain,
         )
+
+
+def _is_plain(request: Request, response: Response) -> bool:
+    return (
+        request.strategy == "http"
+        and response.url == request.url.href
+        and not (response.cookies or response.from_cache)
+    )
 
 
 def _is_large_answer(response: Response, wants: Wants) -> bool:

@@ -12,7 +12,7 @@ from tarantella.domain.scope import Scope
 from tarantella.domain.trap import TrapNote
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
-from tarantella.extractors.place import ANYWHERE, Place
+from tarantella.extractors.place import ANYWHERE, Place, moved, origin_of
 from tarantella.extractors.recent import Recent
 
 SAMPLES = 3
@@ -94,11 +94,12 @@ class LinkFilter:
             return NOTHING_DISCOVERED
         if self._max_depth is not None and depth + 1 > self._max_depth:
             return Discovered((), {"depth": _refused(list(dict.fromkeys(hrefs)))})
-        place = Place.of(page_url, base)
-        seen = self._handled.get(place.origin, _UNSEEN)
+        here = page_url if base is None else moved(page_url, base)
+        seen = self._handled.get(origin_of(here), _UNSEEN)
         # On most pages of a site nothing is new, and this is all that happens.
         if seen.issuperset(hrefs):
             return NOTHING_DISCOVERED
+        place = Place(here)
         unknown = set(hrefs) - seen - self._handled.get(ANYWHERE, _UNSEEN)
         if not unknown:
             return NOTHING_DISCOVERED
@@ -112,7 +113,7 @@ class LinkFilter:
 
     def listed(self, urls: Iterable[str], sitemap_url: str) -> Discovered:
         """The addresses to add of those in a sitemap: as if they had been given, so they are no traps and of depth 1."""
-        place = Place.of(sitemap_url, None)
+        place = Place(sitemap_url)
         links: list[Link] = []
         refused: dict[str, list[str]] = {}
         for href in urls:

@@ -24,15 +24,9 @@ class Place:
 
     def __init__(self, here: str) -> None:
         self.here = here
-        path_starts = here.find("/", len("https://"))
-        self.origin = here if path_starts < 0 else here[:path_starts]
+        self.origin = origin_of(here)
         self._cut: tuple[str, str, str] | None = None
         self._home: tuple[Url, str, str] | None = None
-
-    @classmethod
-    def of(cls, page_url: str, base: str | None) -> Place:
-        """The place of a page, moved by the address in its <base>, if that is one."""
-        return cls(page_url if base is None else _moved(page_url, base))
 
     @property
     def folder(self) -> str:
@@ -111,7 +105,13 @@ def _cut(address: str) -> tuple[str, str, str]:
     return file[:path_starts], file[: file.rfind("/") + 1], f"{file}?"
 
 
-def _moved(page_url: str, base: str) -> str:
+def origin_of(address: str) -> str:
+    path_starts = address.find("/", 8)  # behind "https://"
+    return address if path_starts < 0 else address[:path_starts]
+
+
+def moved(page_url: str, base: str) -> str:
+    """Where the links of a page start from that has this address in its <base>, if it is one."""
     base = base.strip()
     if base.startswith(_FROM_ORIGIN):
         # Most pages of a site say the same, so this is nearly always known.

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from functools import partial
 from time import monotonic, time
 
 from wreq import Client, Version
@@ -42,20 +40,20 @@ class HttpFetcher:
             while True:
                 trusted = bool(options.trusted_servers) and _is_trusted(request, url)
                 pinned = self._clients.ready(options, url, began, trusted=trusted)
-                if pinned is not None and trail is None and _is_plain(request):
-                    # Nearly every page: no time has passed yet, and the client has its own total.
-                    asking: Callable[[], Awaitable[Answer]] = partial(pinned.client.get, url.href)
-                else:
-                    if pinned is None:
-                        left = _time_left(request, began)
-                        pinned = await self._clients.prepare(options, url, trusted=trusted, within=left)
-                    asking = partial(_ask_with_more, pinned.client, request, url, trail, began, trusted=trusted)
+                plain = pinned is not None and trail is None and _is_plain(request)
+                if pinned is None:
+                    left = _time_left(request, began)
+                    pinned = await self._clients.prepare(options, url, trusted=trusted, within=left)
                 try:
-                    answer = await asking()
+                    if plain:
+                        # Nearly every page: no time has passed yet, and the client has its own total.
+                        answer = await pinned.client.get(url.href)
+                    else:
+                        answer = await _ask_with_more(pinned.client, request, url, trail, began, trusted=trusted)
                 except Exception as error:
                     if not _was_kept_too_long(error, request, pinned.answered, began):
                         raise
-                    answer = await asking()
+                    answer = await _ask_with_more(pinned.client, request, url, trail, began, trusted=trusted)
                 pinned.answered = began
                 status = answer.status.as_int()
                 headers = Headers(answer.headers)

@@ -31,6 +31,8 @@ MAX_WORK = 200_000
 WORK_PER_WILDCARD = 40
 WORK_PER_AGENT = 1 / 16
 
+Origin = tuple[str, str, int]
+
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "dis", "crawl")
 
@@ -88,10 +90,10 @@ class Robots:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._fetcher = fetcher
-        self._known: Memory[str, RobotsRules] = Memory(ttl, size, clock)
+        self._known: Memory[Origin, RobotsRules] = Memory(ttl, size, clock)
         # Kept for longer than anybody waits between two tries, which is up to an hour.
-        self._failing: Memory[str, RobotsUnreachable] = Memory(ttl, size, clock)
-        self._given_up: Memory[str, RobotsUnreachable] = Memory(FAILURE_KEPT_SECONDS, size, clock)
+        self._failing: Memory[Origin, RobotsUnreachable] = Memory(ttl, size, clock)
+        self._given_up: Memory[Origin, RobotsUnreachable] = Memory(FAILURE_KEPT_SECONDS, size, clock)
         self._asked: Flights[tuple[object, ...], RobotsRules] = Flights()
 
     def known(self, url: Url) -> RobotsRules | None:
@@ -123,7 +125,7 @@ class Robots:
         self._known.put(url.origin, rules)
         return rules
 
-    def _count(self, origin: str, error: RobotsUnreachable) -> None:
+    def _count(self, origin: Origin, error: RobotsUnreachable) -> None:
         before = self._failing.get(origin)
         error.tries = 1 if before is None else before.tries + 1
         if error.tries < ENOUGH_TRIES:

@@ -135,16 +135,14 @@ _MOVED = [
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Write what became of the pages: most are done where they were, and need little said about them."""
-    plain: list[Outcome] = []
-    others: list[Outcome] = []
-    for o in outcomes:
-        (plain if _is_plainly_done(o) else others).append(o)
+    plain = [(o.page.id, o.status) for o in outcomes if _is_plainly_done(o)]
+    others = [o for o in outcomes if not _is_plainly_done(o)] if len(plain) < len(outcomes) else []
     if plain:
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
             "status = r.status "
             f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
-            rows=pack([(o.page.id, o.status) for o in plain]),
+            rows=pack(plain),
         )
     if others:
         _move_others(tx, others)

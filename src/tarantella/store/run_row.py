@@ -32,6 +32,7 @@ from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
 
 NONE_REFUSED = Refused(0)
+_PAGE = PageKind.PAGE.value
 _DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
 MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped is counted without end
 
@@ -67,12 +68,13 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
         by_run[o.page.run_id].append(o)
     for run_id, of_run in by_run.items():
         _count(changes[run_id], of_run)
+    found: dict[str, list[NewPage]] = defaultdict(list)
     for page in fresh:
-        change = changes[page.run_id]
-        if page.kind == PageKind.PAGE:
-            change.fresh.append(page.id)
-        else:
-            change.sitemaps += 1
+        found[page.run_id].append(page)
+    for run_id, pages in found.items():
+        change = changes[run_id]
+        change.fresh = [page.id for page in pages if page.kind == _PAGE]
+        change.sitemaps = len(pages) - len(change.fresh)
     return dict(changes)
 
 
