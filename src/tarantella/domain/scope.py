@@ -37,6 +37,11 @@ class Scope:
     def of(cls, kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str]) -> Scope:
         return cls(kind, frozenset(_territory(kind, url) for url in roots), _either(include), _either(exclude))
 
+    @property
+    def by_host(self) -> bool:
+        """Whether of an address nothing counts but its host and port."""
+        return self.kind is not ScopeKind.PATH and self.include is None and self.exclude is None
+
     def contains(self, url: Url) -> bool:
         if self.include is not None and not self.include.match(url.href):
             return False

@@ -59,6 +59,7 @@ class LinkFilter:
         remembered_bytes: int = 32_000_000,
     ) -> None:
         self._scope = scope
+        self._inside: tuple[str, int] | None = None  # a host and port of which all is in the scope
         self._max_depth = max_depth
         self._traps = traps
         # As numbers they take half the room.
@@ -81,6 +82,7 @@ class LinkFilter:
     def rebase(self, scope: Scope) -> None:
         """A start URL led elsewhere, and the scope with it: what was refused may now be wanted."""
         self._scope = scope
+        self._inside = None
         self._forget_handled()
 
     def forget(self) -> None:
@@ -132,31 +134,35 @@ class LinkFilter:
     def _admit(self, fresh: Sequence[str], place: Place, depth: int) -> Discovered:
         links: list[Link] = []
         refused: dict[str, list[str]] = {}
+        paths: list[str] = []
         for href in fresh:
-            outcome = self._look_at(href, place, depth)
+            if len(href) <= MAX_LENGTH and (url := place.resolve_path(href)) is not None:
+                # As most sites write all their links.
+                paths.append(href)
+                outcome = self._weigh(url, depth, self._traps)
+            else:
+                outcome = self._look_at(href, place, depth)
             if isinstance(outcome, Link):
                 links.append(outcome)
             elif outcome is not None:
                 refused.setdefault(outcome, []).append(href)
+        self._remember(place.origin, paths)
         notes = self._traps.news() if self._traps is not None else ()
         return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()}, notes)
 
     def _look_at(self, href: str, place: Place, depth: int) -> Link | str | None:
         """A new link, the reason for which it is refused, or None where there is nothing new about it."""
-        if len(href) <= MAX_LENGTH and (url := place.resolve_path(href)) is not None:
-            self._remember(place.origin, href)
-            return self._weigh(url, depth, self._traps)
         reference = _cleaned(href)
         if not reference or reference.startswith("#"):
-            self._remember(place.origin, href)
+            self._remember(place.origin, [href])
             return None
         if len(reference) > MAX_LENGTH:
             return "too_long"
         if reference[:11].lower().startswith(_NEVER_FETCHED):
-            self._remember(place.origin, href)
+            self._remember(place.origin, [href])
             return "scheme"
         if (part := place.depends_on(reference)) is not None:
-            self._remember(part, href)
+            self._remember(part, [href])
         return self._new(reference, place, depth, self._traps)
 
     def _new(self, reference: str, place: Place, depth: int, traps: Traps | None) -> Link | str | None:
@@ -167,7 +173,7 @@ class LinkFilter:
         return self._weigh(url, depth, traps)
 
     def _weigh(self, url: Url, depth: int, traps: Traps | None) -> Link | str | None:
-        if not self._scope.contains(url):
+        if url[2:] != self._inside and not self._is_inside(url):
             return "scope"
         mark = fingerprint(url.href)
         number = int(mark, 16)
@@ -178,15 +184,21 @@ class LinkFilter:
             return f"trap_{rule}"
         return Link(url.href, mark, url.lane, depth)
 
-    def _remember(self, part: str, href: str) -> None:
+    def _is_inside(self, url: Url) -> bool:
+        inside = self._scope.contains(url)
+        if inside and self._scope.by_host:
+            self._inside = url[2:]
+        return inside
+
+    def _remember(self, part: str, hrefs: Collection[str]) -> None:
         if self._handled_bytes > self._handled_limit:
             self._forget_handled()
         seen = self._handled.get(part)
         if seen is None:
             seen = self._handled[part] = set()
             self._handled_bytes += getsizeof(part) + _SET
-        seen.add(href)
-        self._handled_bytes += getsizeof(href) + _SLOT
+        seen.update(hrefs)
+        self._handled_bytes += sum(map(getsizeof, hrefs)) + _SLOT * len(hrefs)
 
     def _forget_handled(self) -> None:
         self._handled.clear()

@@ -207,13 +207,14 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
     """
     found: dict[tuple[str, str], tuple[Any, ...]] = {}
     for o in outcomes:
-        for link in o.links:
-            key = (o.page.run_id, link.fingerprint)
-            if key not in found:
+        if not o.links:
+            continue
+        found_on, run_id, strategy = o.page.id, o.page.run_id, o.page.strategy
+        for url, mark, lane, depth, kind in o.links:
+            if (run_id, mark) not in found:
                 due = now + len(found) * IN_ORDER
-                kind = _PAGE if link.kind is PageKind.PAGE else link.kind.value
-                row = (*key, link.lane, link.url, link.depth, o.page.strategy, o.page.id, 0, due, "pending", kind)
-                found[key] = row
+                name = _PAGE if kind is PageKind.PAGE else kind.value
+                found[run_id, mark] = (run_id, mark, lane, url, depth, strategy, found_on, 0, due, "pending", name)
     return insert_pages(tx, list(found.values()))
 
 

@@ -14,8 +14,7 @@ from typing import Any
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
 from tarantella.store import admission, cookies, page_rows, recordings, run_row, workers
-from tarantella.store.page_rows import NewPage
-from tarantella.store.stands import Stands, open_lanes, refresh_stands
+from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
 MAX_ROWS = 2_400  # five to ten milliseconds of the write lock, where nobody keeps the interpreter's from us
@@ -83,7 +82,8 @@ def _settle_pages(tx: Tx, outcomes: list[Outcome], result: Settled, now: float) 
     page_rows.insert_attempts(tx, outcomes)
     cookies.keep(tx, outcomes)
     recordings.keep(tx, runs, outcomes, now)
-    refresh_stands(tx, _touched_stands(outcomes, fresh))
+    woken = {(page.run_id, page.lane) for page in fresh} | {(o.page.run_id, o.move.lane) for o in outcomes if o.move}
+    refresh_stands(tx, sorted(woken | {(o.page.run_id, o.page.lane) for o in outcomes}))
     for run in runs:
         change = changes[run.id]
         if change.fills:
@@ -92,16 +92,7 @@ def _settle_pages(tx: Tx, outcomes: list[Outcome], result: Settled, now: float) 
             result.ended[run.id] = status
     if result.ended:
         run_row.clear(tx, result.ended)
-    result.outcomes = outcomes
-    result.woken = {(page.run_id, page.lane) for page in fresh}
-    result.woken |= {(o.page.run_id, o.move.lane) for o in outcomes if o.move}
-
-
-def _touched_stands(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> Stands:
-    touched = {(o.page.run_id, o.page.lane) for o in outcomes}
-    touched |= {(o.page.run_id, o.move.lane) for o in outcomes if o.move}
-    touched |= {(page.run_id, page.lane) for page in fresh}
-    return sorted(touched)
+    result.outcomes, result.woken = outcomes, woken
 
 
 _NEWS = [
