@@ -170,8 +170,8 @@ class Drain:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         queued = lane.queued
         if not queued:
-            # What is in hand may have found more, or is all that there is.
-            self._settler.hurry(is_all=len(self._held.tasks) <= 1)
+            # What is in hand may have found more, or is all that there is; or somebody waits for the lane.
+            self._settler.hurry(is_all=lane.releasing or len(self._held.tasks) <= 1)
             return None
         now = self._tools.clock.monotonic()
         if lane.releasing or self._stopping or self._settler.is_full or now >= self.dials_until:

@@ -10,6 +10,7 @@ import orjson
 
 from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
+from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
@@ -20,6 +21,7 @@ from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
 LANE_LINGERS = 2.0
+OTHERS_COME_WITHIN = 3.0
 MAX_LANES = 512
 RECALLED_AT_ONCE = 20_000
 
@@ -36,6 +38,7 @@ class View:
     strategies: frozenset[str]  # that somebody who lives can use
     owned_by_others: int  # lanes, of those who work for the same runs
     hungry: list[str]  # others who have nothing to do
+    sated: list[str]  # others who have
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
     parts: dict[str, int]
@@ -66,6 +69,11 @@ class Tenure:
         self._max_running = max_running
         self._clock = clock
         self._has = has
+        self._expected, self._expected_until = 1, 0.0
+
+    def expect(self, others: int) -> None:
+        """So many others are about to come and help: for a moment, what would be theirs is left to them."""
+        self._expected, self._expected_until = 1 + others, self._clock.monotonic() + OTHERS_COME_WITHIN
 
     async def look(self) -> View:
         """See what stands where, who else works, and what is wanted of our runs."""
@@ -103,10 +111,11 @@ class Tenure:
             stands=stands,
             rulings=sites.rulings(tx, self._held.lanes, now - self._remembers),
             ready_lanes=lanes.ready_count(tx, only_run=self._only_run, now=now, has=self._has),
-            peers=len(peers),
+            peers=max(len(peers), self._expecting),
             strategies=frozenset(name for worker in living for name in orjson.loads(worker.has)),
             owned_by_others=lanes.owned_count(tx, [worker.id for worker in peers if worker.id != self._me]),
             hungry=[worker.id for worker in peers if worker.hungry and worker.id != self._me],
+            sated=[worker.id for worker in peers if not worker.hungry and worker.id != self._me],
             shares=slots.shares(tx, ids),
             overdue=closing.overdue(tx, now),
             parts=sites.in_parts(tx),
@@ -122,7 +131,8 @@ class Tenure:
         room = min(self._fair(view), MAX_LANES) - len(self._held.lanes)
         for run_id, run in self._held.runs.items():
             # Lowered before it is written: what would start meanwhile might already be somebody else's.
-            run.slots = min(run.slots, slots.share(view.shares.get(run_id, {}), self._me, run.spec.concurrency, 0))
+            held = view.shares.get(run_id, {})
+            run.slots = min(run.slots, slots.share(held, self._me, self._concurrency(run.spec, held), 0))
         in_use = {run_id: max(run.busy, run.slots) for run_id, run in self._held.runs.items()}
 
         def agree(
@@ -130,10 +140,12 @@ class Tenure:
         ) -> tuple[list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, int]]:
             workers.check_alive(tx, self._me)
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall(), has=self._has)
+            if taken:
+                workers.has_work(tx, self._me)
             stands = lanes.stands_of(tx, [*self._held.lanes, *(lane.name for lane in taken)])
             found = runs.lock(tx, {stand.run_id for stand in stands})
             wanted = {
-                run.id: (run.spec.concurrency, in_use.get(run.id, 0))
+                run.id: (self._concurrency(run.spec, view.shares.get(run.id, {})), in_use.get(run.id, 0))
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
@@ -181,8 +193,8 @@ class Tenure:
             if name in ready and not lane.queued:
                 lane.look_again()
 
-    async def release(self, view: View) -> None:
-        """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here."""
+    async def release(self, view: View) -> int:
+        """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here; how many lanes."""
         if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
             # Somebody has nothing to do: lanes with the least in flight go to them.
             spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued))
@@ -194,7 +206,7 @@ class Tenure:
         }
         quiet = [run_id for run_id in sorted(holding) if self._is_quiet(run_id, frozenset(idle))]
         if not idle and not quiet:
-            return
+            return 0
         for name in idle:
             # A read that is under way must not start anything in a lane that is somebody else's by then.
             self._held.lanes[name].releasing = True
@@ -203,6 +215,16 @@ class Tenure:
             self._held.lanes.pop(name, None)
         for run_id in quiet:
             self._held.runs[run_id].slots = 0
+        return len(idle)
+
+    @property
+    def _expecting(self) -> int:
+        return self._expected if self._clock.monotonic() < self._expected_until else 1
+
+    def _concurrency(self, spec: Spec, held: Mapping[str, int]) -> int:
+        """What there is to share of a run's concurrency: not what is left to those who are about to come."""
+        alone = held.keys() <= {self._me}
+        return -(-spec.concurrency // self._expecting) if alone else spec.concurrency
 
     def _fair(self, view: View) -> int:
         """Lanes that are ready or owned ÷ workers that live."""
@@ -211,7 +233,7 @@ class Tenure:
 
     def _shares_differ(self, view: View) -> bool:
         def differs(run: ServedRun, held: Mapping[str, int]) -> bool:
-            concurrency = run.spec.concurrency
+            concurrency = self._concurrency(run.spec, held)
             return slots.share(held, self._me, concurrency, 0) != run.slots or slots.share(
                 held, self._me, concurrency, run.busy
             ) != held.get(self._me)

@@ -29,7 +29,7 @@ from tarantella.engine.lifeline import Lifeline
 from tarantella.engine.pulse import Pulse, Reading
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
-from tarantella.engine.tenure import Tenure
+from tarantella.engine.tenure import Tenure, View
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.log import log
@@ -84,6 +84,8 @@ class Worker:
         self._stop = asyncio.Event()
         self._at_work = asyncio.Event()  # it has looked for work for the first time
         self._background: set[asyncio.Task[Any]] = set()
+        self._hungry = False  # and has said so
+        self._peers: list[str] = []  # who else works for the same runs, when it last looked
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
         self._settler = Settler(
@@ -169,6 +171,10 @@ class Worker:
             for task in {settler, *chores, *self._background}:
                 task.cancel()
             await asyncio.gather(settler, *chores, *self._background, return_exceptions=True)
+
+    def expect(self, others: int) -> None:
+        """So many others are about to come and help."""
+        self._tenure.expect(others)
 
     def wake(self, task_id: str, run_ids: Sequence[str]) -> None:
         """A message says that there may be work. Where somebody else owns the lane that it is in, they are told so."""
@@ -309,11 +315,22 @@ class Worker:
         for run in self._held.runs.values():
             if run.run.wanted is Wanted.PAUSE:
                 self._drain.hold_back(run.id)
-        await self._tenure.release(view)
+        if await self._tenure.release(view):
+            self._hints.send(view.hungry)
         self._pulse.looked(took, left)
+        self._peers = [*view.hungry, *view.sated]
+        await self._say_hunger(view)
         mine = next((run for run in view.runs if run.id == self._settings.only_run), None)
         if mine is not None and (mine.is_over or mine.status is RunStatus.PAUSED):
             self.run_over.set()
+
+    async def _say_hunger(self, view: View) -> None:
+        """Tell those who have more than one lane that we have none, when that is news: they let go of what they can spare."""
+        hungry, was_hungry = not self._held.lanes, self._hungry
+        self._hungry = hungry and view.owned_by_others > len(view.sated)
+        if self._hungry and not was_hungry:
+            await self._beat_once()
+            self._hints.send(view.sated)
 
     async def _do_duties(self) -> None:
         # Work first: the store takes one of us at a time, and repairs can wait.
@@ -337,6 +354,9 @@ class Worker:
         for run_id in result.full & set(self._held.runs):
             self._held.runs[run_id].full = True
         self._ended(result.ended)
+        if result.ended:
+            # Whoever keeps the run, or helps with it, need not find out by themselves.
+            self._hints.send(self._peers)
         elsewhere = result.woken_lanes - set(self._held.lanes)
         if elsewhere:
             self._in_background(self._wake_owners(partial(lanes.owners, names=sorted(elsewhere))))
@@ -364,6 +384,8 @@ class Worker:
         for name, ids in by_lane.items():
             if (lane := owned.get(name)) is not None:
                 lane.settled(ids)
+                if lane.releasing and not lane.held:
+                    self._wake.set()  # somebody waits for it
 
     def _ended(self, run_ids: Collection[str]) -> None:
         if run_ids:

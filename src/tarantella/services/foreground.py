@@ -79,6 +79,7 @@ async def work_on(
         work: asyncio.Task[None] | None = None
         try:
             await prepare(run_id, worker.id)
+            worker.expect(engines - 1)
             work = asyncio.create_task(worker.run())
             children = [await _spawn_engine(app, run_id) for _ in range(engines - 1)]
             await _until_over(app, worker, run_id, work, watch, interrupt or Interrupt())

@@ -79,6 +79,11 @@ def alive(tx: Tx) -> Sequence[Row]:
     )
 
 
+def has_work(tx: Tx, worker_id: str) -> None:
+    """It is not hungry any more: others need not wait for its beat to know."""
+    tx.execute("UPDATE workers SET hungry = 0 WHERE id = :id AND hungry = 1", id=worker_id)
+
+
 def retire(tx: Tx, worker_id: str, *, max_running: int, now: float) -> None:
     """A clean end: everything was settled, so the lanes are simply free again."""
     _bury(tx, worker_id, unclean=False, max_running=max_running, now=now)
