@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import orjson
 
@@ -42,6 +43,16 @@ class View:
     shares: dict[str, dict[str, int]]
     overdue: list[tuple[str, Skip]]
     parts: dict[str, int]
+
+
+class Taken(NamedTuple):
+    """What came of taking."""
+
+    lanes: int = 0
+    left: int = 0  # lanes that there were for us, if none was taken
+    owes: bool = False  # slots of a run that are somebody else's share, as soon as what is in flight has ended
+    gave: bool = False  # such slots
+    lacks: bool = False  # slots of its own share that somebody else still has
 
 
 class Tenure:
@@ -121,13 +132,10 @@ class Tenure:
             parts=sites.in_parts(tx),
         )
 
-    async def take(self, view: View) -> tuple[int, int]:
-        """Take lanes up to the fair share, and the share of slots of the runs that stand in them.
-
-        How many were taken, and how many there were for us if none was.
-        """
+    async def take(self, view: View) -> Taken:
+        """Take lanes up to the fair share, and the share of slots of the runs that stand in them."""
         if not view.ready_lanes and not self._shares_differ(view):
-            return 0, 0
+            return Taken()
         room = min(self._fair(view), MAX_LANES) - len(self._held.lanes)
         for run_id, run in self._held.runs.items():
             # Lowered before it is written: what would start meanwhile might already be somebody else's.
@@ -137,7 +145,9 @@ class Tenure:
 
         def agree(
             tx: Tx,
-        ) -> tuple[list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, int]]:
+        ) -> tuple[
+            list[lanes.Lane], dict[str, sites.Ruling], list[lanes.Stand], list[runs.Run], dict[str, slots.Claimed]
+        ]:
             workers.check_alive(tx, self._me)
             taken = lanes.acquire(tx, self._me, room, only_run=self._only_run, now=self._clock.wall(), has=self._has)
             if taken:
@@ -149,7 +159,7 @@ class Tenure:
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
-            mine = {run_id: claimed.usable for run_id, claimed in slots.claim_some(tx, self._me, wanted).items()}
+            mine = slots.claim_some(tx, self._me, wanted)
             since = self._clock.wall() - self._remembers
             return taken, sites.rulings(tx, [lane.name for lane in taken], since), stands, found, mine
 
@@ -157,10 +167,17 @@ class Tenure:
         view.rulings.update(rulings)
         self.adopt(taken)
         await self._learn(found)
+        before = {run_id: view.shares.get(run_id, {}).get(self._me, 0) for run_id in mine}
         for run_id, share in mine.items():
             if run_id in self._held.runs:
-                self._held.runs[run_id].slots = share
-        return len(taken), 0 if taken or room <= 0 else view.ready_lanes
+                self._held.runs[run_id].slots = share.usable
+        return Taken(
+            len(taken),
+            0 if taken or room <= 0 else view.ready_lanes,
+            owes=any(share.held > share.usable for share in mine.values()),
+            gave=any(share.held < before[run_id] for run_id, share in mine.items()),
+            lacks=any(share.usable < share.fair for share in mine.values()),
+        )
 
     def adopt(self, owned: Sequence[lanes.Lane]) -> None:
         """Hold these lanes: a take whose commit was unknown may have made us an owner without our knowing."""

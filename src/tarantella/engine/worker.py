@@ -29,7 +29,7 @@ from tarantella.engine.lifeline import Lifeline
 from tarantella.engine.pulse import Pulse, Reading
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
-from tarantella.engine.tenure import Tenure, View
+from tarantella.engine.tenure import Taken, Tenure, View
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.log import log
@@ -40,6 +40,8 @@ from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
+
+OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,9 +305,14 @@ class Worker:
         self._ended({run.id for run in view.runs if run.is_over})
         # A run that is new in a lane of ours needs slots now, not with the next look.
         self._tenure.update_stands(view)
-        took, left = (0, 0) if self._stop.is_set() else await self._tenure.take(view)
-        if view.hungry and view.ready_lanes > took:
+        taken = Taken() if self._stop.is_set() else await self._tenure.take(view)
+        if view.hungry and view.ready_lanes > taken.lanes:
             self._hints.send(view.hungry)
+        if taken.gave or taken.lacks:
+            # They may have what was ours, or still have what is.
+            self._hints.send([*view.hungry, *view.sated])
+        if taken.owes:
+            asyncio.get_running_loop().call_later(OWED_FOR, self._wake.set)
         self._tenure.update_stands(view)
         for run_id, reason in view.overdue:
             self._ended(await self._closer.close_run(run_id, reason))
@@ -317,7 +324,7 @@ class Worker:
                 self._drain.hold_back(run.id)
         if await self._tenure.release(view):
             self._hints.send(view.hungry)
-        self._pulse.looked(took, left)
+        self._pulse.looked(taken.lanes, taken.left)
         self._peers = [*view.hungry, *view.sated]
         await self._say_hunger(view)
         mine = next((run for run in view.runs if run.id == self._settings.only_run), None)

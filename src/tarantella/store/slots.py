@@ -23,11 +23,15 @@ def shares(tx: Tx, run_ids: Sequence[str]) -> dict[str, dict[str, int]]:
 def share(held: Mapping[str, int], worker_id: str, concurrency: int, busy: int) -> int:
     """A worker's fair share of a run's slots: never more than the others leave, never fewer than it is using."""
     before = held.get(worker_id, 0)
+    left = concurrency - sum(slots for worker, slots in held.items() if worker != worker_id)
+    return max(min(fair_share(held, worker_id, concurrency), left), min(busy, before), 0)
+
+
+def fair_share(held: Mapping[str, int], worker_id: str, concurrency: int) -> int:
+    """What a worker has when everybody has as much as anybody."""
     everybody = sorted({*held, worker_id})
     even, extra = divmod(concurrency, len(everybody))
-    fair = even + (1 if everybody.index(worker_id) < extra else 0)
-    left = concurrency - sum(slots for worker, slots in held.items() if worker != worker_id)
-    return max(min(fair, left), min(busy, before), 0)
+    return even + (1 if everybody.index(worker_id) < extra else 0)
 
 
 def claim(tx: Tx, run_id: str, worker_id: str, concurrency: int, busy: int) -> int:
@@ -40,6 +44,7 @@ class Claimed(NamedTuple):
 
     held: int
     usable: int
+    fair: int
 
 
 def claim_some(tx: Tx, worker_id: str, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Claimed]:
@@ -52,7 +57,8 @@ def claim_some(tx: Tx, worker_id: str, wanted: Mapping[str, tuple[int, int]]) ->
         mine = share(held, worker_id, concurrency, busy)
         if held.get(worker_id) != mine:
             changed.append((run_id, worker_id, mine))
-        claimed[run_id] = Claimed(mine, share({**held, worker_id: mine}, worker_id, concurrency, 0))
+        usable = share({**held, worker_id: mine}, worker_id, concurrency, 0)
+        claimed[run_id] = Claimed(mine, usable, fair_share(held, worker_id, concurrency))
     tx.insert(
         "run_workers",
         ("run_id", "worker_id", "slots"),
