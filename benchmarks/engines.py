@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from benchmarks import comparison
 from benchmarks.contestants.registry import BARE_LOOP, LOOPS, TARANTELLA, named
-from benchmarks.contract import Benchmark, Findings, Setting
+from benchmarks.contract import Benchmark, Findings, Setting, Wish
 from benchmarks.rig import nginx, site
+from benchmarks.rig.measure import Measurement
 from benchmarks.rounds import Entry, run_rounds, serving
 
+WANTED = 0.6
 HOW = """\
 {hosts} hosts (127.0.0.1, 127.0.0.2 and so on, the same nginx) whose pages link to one another. Everybody starts from one
 page of each host. `tarantella scrape --engines {engines}` crawls all of them as one run, into one database and one file;
@@ -39,9 +42,17 @@ def run(setting: Setting) -> Findings:
     return Findings(
         tables=[table for table in tables if table],
         raw=comparison.raw(measurements),
+        wishes=_wishes(measurements),
         notes=[HOW.format(hosts=setting.hosts, engines=setting.engines, concurrency=setting.concurrency)],
         complaints=comparison.complaints(measurements),
     )
+
+
+def _wishes(measurements: Sequence[Measurement]) -> list[Wish]:
+    ratio = comparison.median_ratio(TARANTELLA, LOOPS.name, measurements)
+    if ratio is None:
+        return []
+    return [Wish("Tarantella's pages/s ÷ those of as many bare loops", ratio, WANTED, at_most=False)]
 
 
 def _missing(setting: Setting) -> str | None:
