@@ -42,6 +42,7 @@ from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
 
 OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
+MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +88,7 @@ class Worker:
         self._at_work = asyncio.Event()  # it has looked for work for the first time
         self._background: set[asyncio.Task[Any]] = set()
         self._hungry = False  # and has said so
+        self._owed_looks = 0
         self._peers: list[str] = []  # who else works for the same runs, when it last looked
         self._held = Holdings(clock.wall)
         shared: dict[str, Any] = {"max_running": settings.max_running, "clock": clock}
@@ -311,7 +313,8 @@ class Worker:
         if taken.gave or taken.lacks:
             # They may have what was ours, or still have what is.
             self._hints.send([*view.hungry, *view.sated])
-        if taken.owes:
+        self._owed_looks = self._owed_looks + 1 if taken.owes else 0
+        if 0 < self._owed_looks <= MOST_OWED_LOOKS:
             asyncio.get_running_loop().call_later(OWED_FOR, self._wake.set)
         self._tenure.update_stands(view)
         for run_id, reason in view.overdue:
