@@ -129,9 +129,10 @@ class Recorder:
 @awaited
 async def test_whoever_settles_the_last_page_of_a_run_tells_the_others(app: App) -> None:
     hints, tools = Recorder(), app.make_tools()
-    worker = Worker(app.database, tools, WorkerSettings(app.settings.workers_dir), lambda _: hints)
+    settings = WorkerSettings(app.settings.workers_dir, only_run="run")
+    worker = Worker(app.database, tools, settings, lambda _: hints)
     worker._peers = ["keeper", "helper"]
-    worker._on_settled([], Settled())
+    worker._on_settled([], Settled(ended={"another": RunStatus.COMPLETED}))
     assert hints.sent == []
     worker._on_settled([], Settled(ended={"run": RunStatus.COMPLETED}))
     assert hints.sent == ["keeper", "helper"]

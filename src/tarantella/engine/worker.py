@@ -364,8 +364,8 @@ class Worker:
         for run_id in result.full & set(self._held.runs):
             self._held.runs[run_id].full = True
         self._ended(result.ended)
-        if result.ended:
-            # Whoever keeps the run, or helps with it, need not find out by themselves.
+        if self._settings.only_run in result.ended:
+            # The command that keeps it, and whoever helps, need not find out by themselves.
             self._hints.send(self._peers)
         elsewhere = result.woken_lanes - set(self._held.lanes)
         if elsewhere:
