@@ -61,11 +61,6 @@ class Attempt(NamedTuple):
     detail: str | None = None
     protocol: str | None = None  # how the answer came, if there was one
 
-    @property
-    def was_sent(self) -> bool:
-        """Whether the site was asked."""
-        return self.protocol != FROM_CACHE
-
 
 @dataclass(frozen=True, slots=True)
 class Move:
