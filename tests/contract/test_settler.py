@@ -193,6 +193,41 @@ def test_results_that_wait_are_bounded_in_bytes(world: World) -> None:
     assert not desk.settler.is_full
 
 
+def test_whoever_is_told_that_something_is_stored_finds_room_for_more(world: World) -> None:
+    _, found = start(world, 3)
+    desk = Desk(world)
+    room: list[bool] = []
+    desk.settler._settled = lambda _batch, _result: room.append(not desk.settler.is_full)
+    heavy = f'"{"x" * (settling.MAX_WAITING_BYTES // 3 + 1)}"'
+    story(desk.settle(*(Outcome(page, PageState.DONE, records=(heavy,)) for page in found)))
+    assert room == [True]
+
+
+def test_what_fills_half_of_the_room_does_not_wait_for_more(world: World) -> None:
+    _, [page] = start(world, 1)
+
+    async def gather() -> None:
+        settler = Desk(world).settler
+        gathering = asyncio.create_task(settler._gather(30.0))
+        await asyncio.sleep(2 * GATHER_SECONDS)
+        settler.put(Outcome(page, PageState.DONE, records=(f'"{"x" * settling.ENOUGH_BYTES}"',)))
+        await asyncio.wait_for(gathering, 10)
+
+    asyncio.run(gather())
+
+
+def test_a_slice_that_can_not_be_stored_leaves_the_room_as_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(slices, "LINKS_AT_ONCE", 2)
+    _, [first, second] = start(world, 2)
+    broken = done(first, *(link(f"{n}")._replace(url=UNSTORABLE) for n in range(5)))
+    desk = Desk(world)
+    story(desk.settle(broken, done(second)))
+    assert desk.settler._weight == 0
+    assert desk.settler.is_idle
+
+
 def many_links(page: Page, number: int) -> Outcome:
     return done(page, *(link(f"found-{n}") for n in range(number)))
 

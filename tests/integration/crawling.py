@@ -47,6 +47,9 @@ EAGER = Timing(
     looks_at_most_apart=1e8,
 )
 
+# By themselves they would look again long after the test has been given up.
+RARELY = replace(EAGER, tick=600.0, beat=600.0, duty=600.0)
+
 
 def awaited(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
     """Run an asynchronous test in an event loop of its own, and not for ever."""
@@ -102,6 +105,16 @@ def eager(app: App) -> App:
             timing=EAGER,
         )
         return Worker(app.database, tools, worker)
+
+    return replace(app, make_worker=make_worker)
+
+
+def looking(app: App, timing: Timing) -> App:
+    """The same application, with workers that look this often."""
+
+    def make_worker(tools: Tools, only_run: str | None) -> Worker:
+        settings = WorkerSettings(app.settings.workers_dir, only_run=only_run, timing=timing)
+        return Worker(app.database, tools, settings)
 
     return replace(app, make_worker=make_worker)
 

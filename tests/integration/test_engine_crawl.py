@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tarantella.domain.event import RUN_COMPLETED, RUN_CREATED, RUN_FAILED, RUN_STARTED
+from tarantella.engine import settler
 from tarantella.services.app import App
-from tests.integration.crawling import asked, awaited, crawl
+from tests.integration.crawling import RARELY, asked, awaited, crawl, looking
 from tests.site import Site, tree_path, tree_paths
 
 
@@ -31,6 +32,17 @@ async def test_every_link_of_a_list_becomes_a_record(app: App) -> None:
     assert {f"/item/{number}" for number in range(60)} < set(crawled.records)
     assert crawled.run.counts.done == crawled.run.records == 61
     assert len(asked(site)) == 61
+
+
+@awaited
+async def test_results_that_need_more_room_than_there_is_do_not_wait_for_the_next_look(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(settler, "MAX_WAITING_BYTES", 8_000)
+    monkeypatch.setattr(settler, "ENOUGH_BYTES", 8_000)
+    async with Site() as site:
+        crawled = await crawl(looking(app, RARELY), site, "/list?n=60", depth=2, concurrency=16, per_host=16)
+    assert crawled.run.counts.done == 61
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3, None])

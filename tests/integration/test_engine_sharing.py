@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,29 +13,13 @@ import pytest
 from tarantella.bootstrap import open_app
 from tarantella.domain.run import RunStatus
 from tarantella.engine import tenure
-from tarantella.engine.timing import Timing
-from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker, WorkerSettings
 from tarantella.services.app import App
 from tarantella.services.submit import submit
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
-from tests.integration.crawling import EAGER, awaited, begin, hits, spec_of
+from tests.integration.crawling import EAGER, RARELY, awaited, begin, hits, looking, spec_of
 from tests.site import Site, tree_path
-
-# By themselves they would look again long after the test has been given up.
-RARELY = replace(EAGER, tick=600.0, beat=600.0, duty=600.0)
-
-
-def looking(app: App, timing: Timing) -> App:
-    """The same application, with workers that look this often."""
-
-    def make_worker(tools: Tools, only_run: str | None) -> Worker:
-        settings = WorkerSettings(app.settings.workers_dir, only_run=only_run, timing=timing)
-        return Worker(app.database, tools, settings)
-
-    return replace(app, make_worker=make_worker)
-
 
 @pytest.fixture
 def near() -> Iterator[App]:

@@ -24,6 +24,8 @@ from tarantella.store.settle import MAX_ROWS, Settled, settle
 REFUSED = (ValueRefused, TypeError, ValueError)
 
 MAX_WAITING_BYTES = 8_000_000
+# So much is settled without waiting for more: the rest of the room is for what comes meanwhile.
+ENOUGH_BYTES = MAX_WAITING_BYTES // 2
 # A short wait fills the batch: fewer, larger transactions cost less than many small ones. Where pages come fast, a longer
 # one pays, and nobody waits for any of them.
 GATHER_SECONDS = 0.01
@@ -103,6 +105,8 @@ class Settler:
         self._weight += weight
         if durable:
             self._durable = len(self._weights)
+        if self._weight >= ENOUGH_BYTES:
+            self._hurry.set()
 
     def hurry(self, *, is_all: bool = False) -> None:
         """Somebody has nothing to start: pages that were found are wanted now; and where this is all, nothing more will come."""
@@ -131,7 +135,7 @@ class Settler:
             now = self._clock.monotonic()
             gather, since = gather_seconds(len(self._waiting), now - since), now
             await self._settle_next()
-            while len(self._waiting) >= PAGES_AT_ONCE:
+            while self._has_enough:
                 await self._settle_next()
             if rest := list(self._news()):
                 await self._settle([], rest)
@@ -142,13 +146,19 @@ class Settler:
                 self._idle.set()
 
     async def _gather(self, seconds: float) -> None:
-        """Let more come, unless somebody waits for what there is already."""
+        """Let more come, unless somebody waits for what there is already, or it is enough."""
         self._hurry.clear()
-        await asyncio.sleep(min(seconds, GATHER_SECONDS))
-        if seconds > GATHER_SECONDS:
+        if not self._has_enough:
+            await asyncio.sleep(min(seconds, GATHER_SECONDS))
+        if seconds > GATHER_SECONDS and not self._has_enough:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), seconds - GATHER_SECONDS)
         self._finds = False
+
+    @property
+    def _has_enough(self) -> bool:
+        """Whether what waits is worth a transaction of its own; not to be asked during a settle, whose weight would count too."""
+        return len(self._waiting) >= PAGES_AT_ONCE or self._weight >= ENOUGH_BYTES
 
     async def _settle_next(self) -> None:
         if not self._waiting:
@@ -157,9 +167,6 @@ class Settler:
         while slices.is_large(batch[0]):
             batch = [await self._settle_first_slice(batch[0])]
         await self._settle(batch, list(self._news()))
-        self._settling = []
-        self._weight -= sum(self._weights.popleft() for _ in batch)
-        self._durable = max(0, self._durable - len(batch))
 
     def _next_batch(self) -> list[Outcome]:
         """The first that wait, as many as one transaction should take; one with very many links comes alone."""
@@ -205,8 +212,16 @@ class Settler:
                 log.warning("Results are stored again", action="settled_again")
             self._refusal = self._settling_since = None
             result.lost += dropped
+            self._make_room(batch)
             self._settled(batch, result)
             return
+
+    def _make_room(self, batch: Sequence[Outcome]) -> None:
+        """These are stored. Whoever is told of it may look at once whether more can be started."""
+        pages = min(sum(not outcome.partial for outcome in batch), len(self._settling))
+        self._settling = self._settling[pages:]
+        self._weight -= sum(self._weights.popleft() for _ in range(pages))
+        self._durable = max(0, self._durable - pages)
 
     async def _settle_apart(self, batch: list[Outcome], news: list[LaneNews], error: Exception) -> None:
         if len(batch) > 1:
