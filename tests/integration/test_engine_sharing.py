@@ -21,6 +21,7 @@ from tarantella.store.tx import Tx
 from tests.integration.crawling import EAGER, RARELY, awaited, begin, hits, looking, spec_of
 from tests.site import Site, tree_path
 
+
 @pytest.fixture
 def near() -> Iterator[App]:
     """An application in a folder whose name is short enough for the addresses of sockets: there hints are heard."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
-from tarantella.domain.outcome import FROM_CACHE
 from tarantella.domain.page import PageState
-from tarantella.store.settle import Settled
+from tarantella.engine.alike import Alike
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -28,22 +27,20 @@ class Counters:
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, Labels]] = Counter()
 
-    def count(self, settled: Settled) -> None:
-        """Add what one settle stored."""
+    def count(self, groups: Sequence[Alike], lost: int) -> None:
+        """Add what one settle stored, and how many pages were lost to it."""
         self._add("tarantella_settles_total", 1)
-        self._add("tarantella_lost_pages_total", settled.lost)
-        outcomes = settled.outcomes
-        sent = [tried for o in outcomes if (tried := o.attempt) is not None and tried.protocol != FROM_CACHE]
-        self._add("tarantella_records_total", sum(len(o.records) for o in outcomes))
-        self._add("tarantella_response_bytes_total", sum(tried.bytes for tried in sent))
-        # Most are alike: those are counted first, and told once.
-        for (state, reason), pages in Counter([(o.state, o.reason) for o in outcomes]).items():
-            if state is not PageState.PENDING:
-                self._add("tarantella_pages_total", pages, ("state", state), ("reason", reason or ""))
-        for (strategy, failure), requests in Counter([(tried.strategy, tried.failure) for tried in sent]).items():
-            self._add("tarantella_requests_total", requests, ("strategy", strategy))
-            if failure is not None:
-                self._add("tarantella_failures_total", requests, ("code", failure))
+        self._add("tarantella_lost_pages_total", lost)
+        for group in groups:
+            pages = len(group.outcomes)
+            self._add("tarantella_records_total", group.records)
+            if group.state is not PageState.PENDING:
+                self._add("tarantella_pages_total", pages, ("state", group.state), ("reason", group.reason or ""))
+            if group.strategy is not None:
+                self._add("tarantella_response_bytes_total", group.bytes)
+                self._add("tarantella_requests_total", pages, ("strategy", group.strategy))
+            if group.failure is not None:
+                self._add("tarantella_failures_total", pages, ("code", group.failure))
 
     def _add(self, name: str, amount: int, *labels: tuple[str, str]) -> None:
         self._counts[name, labels] += amount

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from tarantella.domain.learning import REFUSALS, Sight
-from tarantella.domain.outcome import FROM_CACHE
-from tarantella.domain.page import Page, PageState
+from tarantella.domain.page import PageState
 from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
+from tarantella.engine.alike import Alike, alike
 from tarantella.engine.counters import Counters
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import Clock, OwnedLane
@@ -27,7 +27,6 @@ HOSTS_AT_ONCE = 500  # a few milliseconds of the write lock
 MOST_HOSTS = 20_000  # that wait to be told; what is more is not worth the memory
 MOST_WAKES = 10_000
 LOOKS_AT_LEAST_EVERY = 30.0
-_DONE = PageState.DONE
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +43,14 @@ class Reading:
         counters.add(tx, self.counted)
         sites.tally(tx, self.tallies, now, self.remembers)
         wakes.note(tx, worker_id, self.woken)
+
+
+def _sights(group: Alike, strategy: str) -> tuple[Sight, ...]:
+    """What these pages show of strategies: what they say themselves, or what their attempt does."""
+    if group.sights:
+        return group.sights
+    shows = group.state is PageState.DONE or group.failure in REFUSALS
+    return ((strategy, group.failure),) if shows else ()
 
 
 class Pulse:
@@ -73,24 +80,16 @@ class Pulse:
 
     def settled(self, settled: Settled) -> None:
         """Something was stored."""
-        self.counters.count(settled)
+        groups = alike(settled.outcomes)
+        self.counters.count(groups, settled.lost)
         self._moves_on(1)
         self._pages += settled.pages
-        # Most are alike: those are told together.
-        alike: dict[tuple[str, Sight, tuple[Sight, ...]], list[tuple[int, Page]]] = defaultdict(list)
-        for outcome in settled.outcomes:
-            attempt, page = outcome.attempt, outcome.page
-            if attempt is not None and attempt.protocol != FROM_CACHE:
-                sight = (attempt.strategy, attempt.failure)
-                sights = outcome.sights
-                if not sights and (outcome.state is _DONE or attempt.failure in REFUSALS):
-                    sights = (sight,)
-                alike[page.lane, sight, sights].append((attempt.elapsed_ms, page))
-        for (lane, (_, failure), sights), found in alike.items():
-            if (tally := self._tally(lane)) is not None:
-                tally.add(failure, sum(elapsed for elapsed, _ in found), len(found))
-                for sight in sights:
-                    tally.saw(sight, found[-1][1], len(found))
+        for group in groups:
+            if group.strategy is not None and (tally := self._tally(group.lane)) is not None:
+                pages = len(group.outcomes)
+                tally.add(group.failure, group.elapsed_ms, pages)
+                for sight in _sights(group, group.strategy):
+                    tally.saw(sight, group.outcomes[-1].page, pages)
 
     def _tally(self, lane: str) -> Tally | None:
         tally = self._tallies.get(lane)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
+from operator import attrgetter
 
 from tarantella.domain.errors import StoreBroken, StoreBusy
 from tarantella.domain.failure import Failure
@@ -35,6 +35,7 @@ ROWS_OF_A_PAGE = 4  # without those that it links to
 PAGES_AT_ONCE = MAX_ROWS // ROWS_OF_A_PAGE
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
+_is_partial = attrgetter("partial")
 SILENT = f"the database has not answered for more than {LONGEST_SETTLE:.0f} s; another program may hold it"
 
 
@@ -63,7 +64,7 @@ class Settler:
         self._spread = spread
         self._waiting: list[Outcome] = []
         self._settling: list[Outcome] = []
-        self._weights: deque[int] = deque()  # in bytes, of what waits and of what is being settled
+        self._weights: list[int] = []  # in bytes, of what waits and of what is being settled
         self._weight = 0
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
@@ -170,15 +171,9 @@ class Settler:
 
     def _next_batch(self) -> list[Outcome]:
         """The first that wait, as many as one transaction should take; one with very many links comes alone."""
-        first, rows, count = self._waiting[:PAGES_AT_ONCE], 0, 0
-        for links in [len(outcome.links) for outcome in first]:
-            rows += ROWS_OF_A_PAGE + links
-            large = links > slices.LINKS_AT_ONCE
-            if count and (large or rows > MAX_ROWS):
-                break
-            count += 1
-            if large:
-                break
+        first = self._waiting[:PAGES_AT_ONCE]
+        links = [len(outcome.links) for outcome in first]
+        count = _fitting(links) if any(links) else len(first)
         batch, self._waiting = first[:count], self._waiting[count:]
         return batch
 
@@ -218,9 +213,10 @@ class Settler:
 
     def _make_room(self, batch: Sequence[Outcome]) -> None:
         """These are stored. Whoever is told of it may look at once whether more can be started."""
-        pages = min(sum(not outcome.partial for outcome in batch), len(self._settling))
+        pages = min(len(batch) - sum(map(_is_partial, batch)), len(self._settling))
         self._settling = self._settling[pages:]
-        self._weight -= sum(self._weights.popleft() for _ in range(pages))
+        self._weight -= sum(self._weights[:pages])
+        del self._weights[:pages]
         self._durable = max(0, self._durable - pages)
 
     async def _settle_apart(self, batch: list[Outcome], news: list[LaneNews], error: Exception) -> None:
@@ -237,6 +233,16 @@ class Settler:
             await self._settle([unstorable], news, dropped=1)
         else:
             raise error
+
+
+def _fitting(links: Sequence[int]) -> int:
+    """How many pages, each with so many links, one transaction should take."""
+    rows = 0
+    for count, found in enumerate(links):
+        rows += ROWS_OF_A_PAGE + found
+        if rows > MAX_ROWS or found > slices.LINKS_AT_ONCE:
+            return max(1, count)
+    return len(links)
 
 
 def gather_seconds(pages: int, seconds: float) -> float:

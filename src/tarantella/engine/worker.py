@@ -384,18 +384,18 @@ class Worker:
 
     def _let_go(self, outcomes: Sequence[Outcome]) -> None:
         """These pages are the store's again. Those that are to be tried once more are looked at in time."""
-        now, owned = self._clock.wall(), self._held.lanes
-        by_lane: dict[str, list[int]] = defaultdict(list)
+        now = self._clock.wall()
+        by_lane: dict[str, list[Outcome]] = defaultdict(list)
         for outcome in outcomes:
-            page = outcome.page
-            by_lane[page.lane].append(page.id)
-            if outcome.next_at is not None and outcome.move is None and (lane := owned.get(page.lane)) is not None:
-                self._drain.look_later(lane, max(0.0, outcome.next_at - now))
-        for name, ids in by_lane.items():
-            if (lane := owned.get(name)) is not None:
-                lane.settled(ids)
-                if lane.releasing and not lane.held:
-                    self._wake.set()  # somebody waits for it
+            by_lane[outcome.page.lane].append(outcome)
+        for name, here in by_lane.items():
+            if (lane := self._held.lanes.get(name)) is None:
+                continue
+            lane.settled([outcome.page.id for outcome in here])
+            if due := [each.next_at for each in here if each.next_at is not None and each.move is None]:
+                self._drain.look_later(lane, max(0.0, min(due) - now))
+            if lane.releasing and not lane.held:
+                self._wake.set()  # somebody waits for it
 
     def _ended(self, run_ids: Collection[str]) -> None:
         if run_ids:
