@@ -159,6 +159,8 @@ class Drain:
 
     def _over(self, task: asyncio.Task[None]) -> None:
         del self._held.tasks[task]
+        if not self._held.tasks:
+            self._settler.hurry(is_all=True)
         if (left := self._unbegun.pop(task, None)) is not None:
             # Cancelled before its first step, which it never took: nothing in it gave back what was taken for it.
             lane, page, run = left
@@ -170,8 +172,8 @@ class Drain:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
         queued = lane.queued
         if not queued:
-            # What is in hand may have found more, or is all that there is; or somebody waits for the lane.
-            self._settler.hurry(is_all=lane.releasing or len(self._held.tasks) <= 1)
+            # What is in hand may have found more; or somebody waits for the lane.
+            self._settler.hurry(is_all=lane.releasing)
             return None
         now = self._tools.clock.monotonic()
         if lane.releasing or self._stopping or self._settler.is_full or now >= self.dials_until:

@@ -68,6 +68,7 @@ class Settler:
         self._weight = 0
         self._wake = asyncio.Event()
         self._hurry = asyncio.Event()
+        self._at_once = asyncio.Event()
         self._finds = False  # whether what waits has found pages
         self._idle = asyncio.Event()
         self._idle.set()
@@ -107,10 +108,13 @@ class Settler:
         if durable:
             self._durable = len(self._weights)
         if self._weight >= ENOUGH_BYTES:
+            self._at_once.set()
             self._hurry.set()
 
     def hurry(self, *, is_all: bool = False) -> None:
         """Somebody has nothing to start: pages that were found are wanted now; and where this is all, nothing more will come."""
+        if is_all:
+            self._at_once.set()
         if self._finds or is_all:
             self._hurry.set()
 
@@ -148,12 +152,12 @@ class Settler:
 
     async def _gather(self, seconds: float) -> None:
         """Let more come, unless somebody waits for what there is already, or it is enough."""
+        self._at_once.clear()
         self._hurry.clear()
         if not self._has_enough:
-            await asyncio.sleep(min(seconds, GATHER_SECONDS))
+            await _passed(self._at_once, min(seconds, GATHER_SECONDS))
         if seconds > GATHER_SECONDS and not self._has_enough:
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), seconds - GATHER_SECONDS)
+            await _passed(self._hurry, seconds - GATHER_SECONDS)
         self._finds = False
 
     @property
@@ -233,6 +237,12 @@ class Settler:
             await self._settle([unstorable], news, dropped=1)
         else:
             raise error
+
+
+async def _passed(event: asyncio.Event, seconds: float) -> None:
+    """Wait until these seconds have passed, or this has happened."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(event.wait(), seconds)
 
 
 def _fitting(links: Sequence[int]) -> int:
