@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 REPLAY = API_REPLAY.name
 LONGEST_TIMER = 60.0
 PAUSE_GRACE = 0.5
+_PAGE = PageKind.PAGE  # looking up a member of an enumeration takes longer than comparing with it
 
 
 class Drain:
@@ -220,7 +221,7 @@ class Drain:
         self._pump(lane)
 
     def _attempt(self, page: Page, lane: OwnedLane, run: ServedRun) -> Coroutine[Any, Any, Outcome]:
-        if page.kind is not PageKind.PAGE:
+        if page.kind is not _PAGE:
             return attempt_sitemap(page, lane, run, self._tools)
         if page.strategy == REPLAY:
             return self._replays().attempt(page, lane, run, self._tools)

@@ -198,19 +198,23 @@ class OwnedLane:
 
     def wait_time(self, now: float | None = None) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""
+        if now is None:
+            now = self.clock.monotonic()
+        if self._waits_until > now or self._next_dial > now or self.breaker is not CLOSED or self.paused:
+            if (wait := self._wait_time(now)) > 0:
+                return wait
+        return 0.0 if self.active + 1 <= self.throttle.slots else FOREVER
+
+    def _wait_time(self, now: float) -> float:
+        """How long somebody who asks no more than the host can take has to wait nevertheless."""
         if self.paused:
             return FOREVER
-        now, wait = self.clock.monotonic() if now is None else now, 0.0
-        if self._waits_until > now or self._next_dial > now:
-            wait = max(self._waits_until, self._next_dial) - now
-        if self.breaker is not CLOSED:
-            if self.breaker.state is BreakerState.OPEN:
-                wait = max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
-            elif self.breaker.state is BreakerState.HALF_OPEN and self.active:
-                wait = max(wait, FOREVER)  # one probe at a time
-        if wait > 0:
-            return wait
-        return 0.0 if self.active + 1 <= self.throttle.slots else FOREVER
+        wait = max(0.0, self._waits_until - now, self._next_dial - now)
+        if self.breaker.state is BreakerState.OPEN:
+            return max(wait, min(self.breaker.open_until - self.clock.wall(), 3_600.0))
+        if self.breaker.state is BreakerState.HALF_OPEN and self.active:
+            return FOREVER  # one probe at a time
+        return wait
 
     def start(self) -> None:
         """A request begins."""

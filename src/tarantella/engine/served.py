@@ -52,8 +52,10 @@ class ServedRun:
     @property
     def may_start(self) -> bool:
         """Whether a page of it may be started now."""
+        if self.busy >= self.slots or not self.is_active:
+            return False
         deadline = self.run.deadline_at
-        return self.busy < self.slots and self.is_active and (deadline is None or self._wall() < deadline)
+        return deadline is None or self._wall() < deadline
 
     def update(self, run: Run) -> None:
         """Take over what the database now says of the run."""
