@@ -18,7 +18,7 @@ MAP = sitemap_link(resolve(f"https://{HOST}/sitemap.xml"))
 
 def read(page: Page, *found: object) -> Outcome:
     outcome = Outcome(page, PageState.SKIPPED, reason=Skip.SITEMAP, charged=True)
-    return outcome._replace(links=tuple(found))  # type: ignore[arg-type]
+    return outcome._replace(links=tuple(found))
 
 
 def note(pattern: str, addresses: int = 10, *, stopped: bool = True, rule: str = "dates") -> TrapNote:

@@ -1,14 +1,11 @@
-"""What an attempt led to. Work returns an outcome; the settle alone turns outcomes into state.
-
-What is made for every page is a tuple: it costs a quarter of what a frozen dataclass does.
-"""
+"""What an attempt led to. Work returns an outcome; the settle alone turns outcomes into state."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from tarantella.domain.breaker import Breaker
 from tarantella.domain.cookie import Cookie
@@ -16,6 +13,7 @@ from tarantella.domain.event import Event
 from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.domain.trap import TrapNote
+from tarantella.domain.value import Value
 
 if TYPE_CHECKING:
     from tarantella.domain.recording import News
@@ -23,7 +21,7 @@ if TYPE_CHECKING:
 REFUSED_SAMPLES = 3
 
 
-class Link(NamedTuple):
+class Link(Value, frozen=True):
     """A page that was found and belongs to the run."""
 
     url: str
@@ -48,7 +46,7 @@ class Refused:
 FROM_CACHE = "cache"
 
 
-class Attempt(NamedTuple):
+class Attempt(Value, frozen=True):
     """One try at a page, as `explain` will tell it."""
 
     strategy: str
@@ -83,7 +81,7 @@ NOTHING_LACKING: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 NOTHING_REFUSED: Mapping[str, Refused] = MappingProxyType({})
 
 
-class Outcome(NamedTuple):
+class Outcome(Value, frozen=True):
     """All that one page's attempt changes, to be stored together or not at all."""
 
     page: Page

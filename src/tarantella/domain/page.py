@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+
+from tarantella.domain.value import Value
 
 
 class PageKind(StrEnum):
@@ -63,7 +64,7 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
 }
 
 
-class Page(NamedTuple):
+class Page(Value, frozen=True):
     """A pending page as its lane's owner took it."""
 
     id: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from tarantella.domain.value import Value
 
 # Below this, an answer is quick whatever the host's best was.
 QUICK = 0.25
@@ -11,7 +11,7 @@ SMOOTHING = 0.1
 EASE_OFF = 0.7
 
 
-class Throttle(NamedTuple):
+class Throttle(Value, frozen=True):
     """Starts with one slot, adds one with every quick answer, gives some back when answers become slow."""
 
     limit: int
@@ -20,7 +20,7 @@ class Throttle(NamedTuple):
     usual: float | None = None
 
     def after_success(self, latency: float) -> Throttle:
-        limit, slots, best, usual = self
+        limit, slots, best, usual = self.limit, self.slots, self.best, self.usual
         if best is None or latency < best:
             best = latency
         usual = latency if usual is None else usual + SMOOTHING * (latency - usual)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 from hashlib import blake2b
-from typing import NamedTuple
 from urllib.parse import unquote_plus
 
 import ada_url
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.value import Value
 
 MAX_LENGTH = 8_192
 MAX_AUTHORITY = 255  # a host name has 253 characters at most
@@ -49,7 +49,7 @@ _ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-class Url(NamedTuple):
+class Url(Value, frozen=True):
     """An address that can be fetched: without fragment, without credentials."""
 
     href: str
@@ -60,7 +60,7 @@ class Url(NamedTuple):
     @property
     def origin(self) -> tuple[str, str, int]:
         """Scheme, host and port."""
-        return self[1:]
+        return (self.scheme, self.host, self.port)
 
     @property
     def server(self) -> str:

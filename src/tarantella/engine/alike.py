@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
-from typing import NamedTuple
 
 from tarantella.domain.learning import Sight
 from tarantella.domain.outcome import FROM_CACHE, Outcome
 from tarantella.domain.page import PageState
+from tarantella.domain.value import Value
 
 _records = attrgetter("records")
 _elapsed = attrgetter("attempt.elapsed_ms")
 _bytes = attrgetter("attempt.bytes")
 
 
-class Alike(NamedTuple):
+class Alike(Value, frozen=True):
     """Outcomes of one host that ended in the same way."""
 
     lane: str

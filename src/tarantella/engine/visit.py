@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import MISSING, Failure, classify_status
 from tarantella.domain.url import Url
+from tarantella.domain.value import Value
 from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
@@ -21,7 +22,7 @@ LARGE_ANSWER = 256 * 1024  # more takes longer than others should wait
 _NOTHING = Wants(text="none", links=False)
 
 
-class Visit(NamedTuple):
+class Visit(Value, frozen=True):
     """What a site answered and what is in it; or why not."""
 
     url: str

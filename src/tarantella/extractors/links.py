@@ -173,7 +173,7 @@ class LinkFilter:
         return self._weigh(url, depth, traps)
 
     def _weigh(self, url: Url, depth: int, traps: Traps | None) -> Link | str | None:
-        if url[2:] != self._inside and not self._is_inside(url):
+        if (url.host, url.port) != self._inside and not self._is_inside(url):
             return "scope"
         mark = fingerprint(url.href)
         number = int(mark, 16)
@@ -187,7 +187,7 @@ class LinkFilter:
     def _is_inside(self, url: Url) -> bool:
         inside = self._scope.contains(url)
         if inside and self._scope.by_host:
-            self._inside = url[2:]
+            self._inside = (url.host, url.port)
         return inside
 
     def _remember(self, part: str, hrefs: Collection[str]) -> None:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import turbohtml
 
 from tarantella.domain.coverage import MISSING
 from tarantella.domain.outcome import NOTHING_LACKING
 from tarantella.domain.spec import Field, Spec
+from tarantella.domain.value import Value
 from tarantella.extractors import charset, data, fields
 from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
@@ -101,7 +102,7 @@ class Wants:
         )
 
 
-class Extracted(NamedTuple):
+class Extracted(Value, frozen=True):
     """What was in a page. `hrefs` are as written, each once; none where the page asks not to be followed."""
 
     data: dict[str, Any]

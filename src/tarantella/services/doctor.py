@@ -52,6 +52,7 @@ LIBRARIES = {
     "httptools": ("HTTP requests to it", True),
     "jmespath": ("fields in JSON", True),
     "lxml_html_clean": ("what trafilatura needs", True),
+    "msgspec": ("values", True),
     "orjson": ("JSON", True),
     "protego": ("robots.txt", True),
     "publicsuffixlist": ("registered domains", True),

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import Any
+
+from msgspec.structs import astuple
 
 from tarantella.domain.outcome import Attempt, Link, Outcome
 from tarantella.domain.page import PageKind, PageState, Skip
 from tarantella.domain.url import redact
+from tarantella.domain.value import Value
 from tarantella.store.tx import Tx, pack
 
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
@@ -16,7 +20,7 @@ _DONE = PageState.DONE  # looking up a member of an enumeration takes longer tha
 _PAGE = PageKind.PAGE.value  # drivers ask a member of an enumeration how it wants to be stored, a text they just store
 
 
-class NewPage(NamedTuple):
+class NewPage(Value, frozen=True):
     """A page row that this settle inserted."""
 
     id: int
@@ -210,11 +214,13 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
         if not o.links:
             continue
         found_on, run_id, strategy = o.page.id, o.page.run_id, o.page.strategy
-        for url, mark, lane, depth, kind in o.links:
+        for link in o.links:
+            mark = link.fingerprint
             if (run_id, mark) not in found:
                 due = now + len(found) * IN_ORDER
-                name = _PAGE if kind is PageKind.PAGE else kind.value
-                found[run_id, mark] = (run_id, mark, lane, url, depth, strategy, found_on, 0, due, "pending", name)
+                name = _PAGE if link.kind is PageKind.PAGE else link.kind.value
+                row = (run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", name)
+                found[run_id, mark] = row
     return insert_pages(tx, list(found.values()))
 
 
@@ -258,8 +264,9 @@ def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest)
 
 
-_TRIED = ("page_id", "n", *Attempt._fields)
+_TRIED = ("page_id", "n", *Attempt.__struct_fields__)
 _WENT_WELL = tuple(name for name in _TRIED if name not in ("failure", "detail"))
+_went_well = attrgetter(*_WENT_WELL[2:])
 
 
 def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
@@ -269,12 +276,10 @@ def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     for o in outcomes:
         if (tried := o.attempt) is None:
             continue
-        strategy, started_at, elapsed_ms, decision, status, size, failure, detail, protocol = tried
-        if failure is None and detail is None:
+        if tried.failure is None and tried.detail is None:
             # What isn't there needs no saying: drivers take longer over nothing than over a number.
-            n = o.page.tries + 1
-            good.append((o.page.id, n, strategy, started_at, elapsed_ms, decision, status, size, protocol))
+            good.append((o.page.id, o.page.tries + 1, *_went_well(tried)))
         else:
-            bad.append((o.page.id, o.page.tries + 1, *tried))
+            bad.append((o.page.id, o.page.tries + 1, *astuple(tried)))
     tx.insert("attempts", _WENT_WELL, good, conflict="(page_id, n) DO NOTHING")
     tx.insert("attempts", _TRIED, bad, conflict="(page_id, n) DO NOTHING")
