@@ -22,6 +22,7 @@ from tarantella.engine.visit import Visit
 from tarantella.extractors.links import NOTHING_DISCOVERED, Discovered
 from tarantella.extractors.page import Extracted
 
+_DONE = PageState.DONE  # looking up a member of an enumeration takes longer than making an outcome
 MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
 
 
@@ -33,9 +34,9 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     # A page that moved here from another host has been taken before, and its own mark is that of its first address.
     final = fingerprint(visit.url) if redirected or page.tries else None
     return Outcome(
-        page=page,
-        state=PageState.DONE,
-        attempt=tried,
+        page,
+        _DONE,
+        tried,
         charged=True,
         status=visit.status,
         final_url=visit.url if redirected else None,
@@ -46,7 +47,7 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         refused=found.refused,
         traps=found.traps,
         events=(page_cut(page, visit),) if extracted.cut else (),
-        root=visit.url if page.is_start and redirected and not run.contains(visit.url) else None,
+        root=visit.url if redirected and page.is_start and not run.contains(visit.url) else None,
         lacking=extracted.lacking,
     )
 

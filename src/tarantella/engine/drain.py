@@ -54,6 +54,7 @@ class Drain:
         self.dials_until = 0.0  # by the monotonic clock: nothing is started after that
         self._database = database
         self._tools = tools
+        self._monotonic = tools.clock.monotonic
         self._held = holdings
         self._settler = settler
         self._slots = slots
@@ -171,13 +172,11 @@ class Drain:
 
     def _next(self, lane: OwnedLane) -> Page | None:
         """The page to start now in this lane, if any; a lane that must wait is looked at again in time."""
-        queued = lane.queued
-        if not queued:
-            # What is in hand may have found more; or somebody waits for the lane.
-            self._settler.hurry(is_all=lane.releasing)
-            return None
-        now = self._tools.clock.monotonic()
+        now = self._monotonic()
         if lane.releasing or self._stopping or self._settler.is_full or now >= self.dials_until:
+            if lane.releasing:
+                # Somebody waits for what is still in hand here.
+                self._settler.hurry(is_all=True)
             return None
         if wait := lane.wait_time(now):
             if wait < FOREVER:
@@ -186,11 +185,15 @@ class Drain:
         runs = self._held.runs
         page = lane.pick(runs)
         if page is None:
-            lane.line_up(runs)
+            if lane.queued:
+                lane.line_up(runs)
+            else:
+                # What is in hand may have found more.
+                self._settler.hurry()
             return None
         lane.start()
         runs[page.run_id].busy += 1
-        if queued <= lane.low_water:
+        if lane.is_low:
             self._read_ahead(lane)
         return page
 

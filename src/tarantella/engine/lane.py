@@ -54,7 +54,9 @@ class OwnedLane:
         self.idle_since: float | None = None
         self.releasing = False
         self.lacks: str | None = None  # a strategy that a page here needs, and its owner has not
+        self.is_low = False  # fewer pages are at hand than should be
         self._queues: dict[str, deque[Page]] = {}
+        self._only: tuple[str, deque[Page]] | None = None  # the queue of the run that is alone here
         self._turns: dict[str, float] = {}
         self._exhausted: set[str] = set()
         self._not_before = lane.not_before
@@ -82,6 +84,7 @@ class OwnedLane:
         for run_id in run_ids:
             self._queues.setdefault(run_id, deque())
             self._turns.setdefault(run_id, min(self._turns.values(), default=0.0))
+        self._only = next(iter(self._queues.items())) if len(self._queues) == 1 else None
 
     def wants_more(self) -> list[str]:
         """The runs whose queue here runs low and may have more in the store."""
@@ -105,11 +108,14 @@ class OwnedLane:
 
     def pick(self, runs: Mapping[str, ServedRun]) -> Page | None:
         """The next page of the run whose turn it is, the runs' priorities being their weights."""
-        best: str | None = None
-        if len(self._queues) == 1:
+        if self._only is not None:
             # Nobody else has a turn.
-            [(best, queue)] = self._queues.items()
-            return queue.popleft() if queue and best in runs and runs[best].may_start else None
+            run_id, queue = self._only
+            if not queue or (served := runs.get(run_id)) is None or not served.may_start:
+                return None
+            self.is_low = len(queue) <= self.low_water
+            return queue.popleft()
+        best: str | None = None
         for run_id, queue in self._queues.items():
             if queue and (served := runs.get(run_id)) is not None and served.may_start:
                 if best is None or self._turns[run_id] < self._turns[best]:
@@ -117,6 +123,7 @@ class OwnedLane:
         if best is None:
             return None
         self._turns[best] += 1 / runs[best].weight
+        self.is_low = self.queued <= self.low_water
         return self._queues[best].popleft()
 
     def line_up(self, runs: Mapping[str, ServedRun]) -> None:

@@ -72,7 +72,6 @@ class DirectVisitor:
         not_a_document: str | None = None
         extracted: Extracted | None = None
         listing: Listing | None = None
-        plain = False
         if response.redirect_to is None:
             if response.status != 200:
                 failure = classify_status(response.status, retry_after=_asks_to_wait(response))
@@ -96,8 +95,20 @@ class DirectVisitor:
                     if extracted.challenge is not None:
                         failure, detail = Failure.BLOCKED, f"challenge: {extracted.challenge}"
                         extracted = None
-                    else:
-                        plain = extracted.shell is None and _is_plain(request, response)
+                    elif extracted.shell is None and _is_plain(request, response):
+                        # Nearly every page.
+                        return Visit(
+                            response.url,
+                            response.status,
+                            len(response.body),
+                            media_type(content_type).name,
+                            response.headers,
+                            response.hops,
+                            extracted=extracted,
+                            body=response.body if keep_body else None,
+                            protocol=response.protocol,
+                            plain=True,
+                        )
         return Visit(
             response.url,
             response.status,
@@ -118,7 +129,6 @@ class DirectVisitor:
             listing,
             response.exchanges,
             response.artifacts,
-            plain,
         )
 
 
