@@ -39,6 +39,20 @@ def test_one_slow_page_does_not_empty_the_slots() -> None:
     assert quick(quick(Throttle(limit=8), 20), 1, latency=2.0).slots > 7
 
 
+def test_a_host_that_is_slow_for_one_request_at_a_time_too_gets_its_slots_back() -> None:
+    throttle = quick(Throttle(limit=8), 1, latency=0.005)
+    taken = [(throttle := throttle.after_success(0.5)).slots for _ in range(100)]
+    assert min(taken) == 1
+    assert taken[-1] == 8
+
+
+def test_a_host_that_is_slow_for_many_requests_at_a_time_gets_no_more_for_it() -> None:
+    throttle = Throttle(limit=64)
+    taken = [(throttle := throttle.after_success(0.4 * throttle.slots)).slots for _ in range(2_000)]
+    assert max(taken[200:]) < 6
+    assert throttle.best == 0.4
+
+
 def test_trouble_takes_some_slots_but_never_the_last() -> None:
     throttle = quick(Throttle(limit=10), 20).after_trouble()
     assert throttle.slots == 7

@@ -20,16 +20,20 @@ class Throttle(Value, frozen=True):
     usual: float | None = None
 
     def after_success(self, latency: float) -> Throttle:
-        limit, slots, best, usual = self.limit, self.slots, self.best, self.usual
+        slots, best, usual = self.slots, self.best, self.usual
         if best is None or latency < best:
             best = latency
         usual = latency if usual is None else usual + SMOOTHING * (latency - usual)
         if usual <= QUICK or usual <= SLOWDOWN * best:
-            slots = slots + 1 if slots + 1 < limit else float(limit)
-        else:
+            if slots < self.limit:
+                slots = min(slots + 1, float(self.limit))
+        elif slots > 1:
             # One step back for each round of slots, so that one slow page doesn't empty them.
             slots = max(1.0, slots - 1 / slots)
-        return Throttle(limit, slots, best, usual)
+        else:
+            # Asked for one page at a time the host is slow, too: it isn't our doing, and its best fades.
+            best += SMOOTHING * (usual - best)
+        return Throttle(self.limit, slots, best, usual)
 
     def after_trouble(self) -> Throttle:
         """An error is never a reason to go faster."""
