@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from benchmarks import api, browser, crawl, engines, first_request, fleet, lists, memory, replay, resume
+from benchmarks import api, browser, crawl, engines, first_request, fleet, lists, memory, replay, resume, text
 from benchmarks.contract import Benchmark
 
 BENCHMARKS: tuple[Benchmark, ...] = (
     crawl.BENCHMARK,
+    text.BENCHMARK,
     engines.BENCHMARK,
     memory.BENCHMARK,
     resume.BENCHMARK,

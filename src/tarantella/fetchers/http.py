@@ -56,11 +56,12 @@ class HttpFetcher:
                     answer = await _ask_with_more(pinned.client, request, url, trail, began, trusted=trusted)
                 pinned.answered = began
                 status = answer.status.as_int()
-                headers = Headers(answer.headers)
+                raw = answer.headers
+                headers = Headers(raw)
                 protocol = HTTP_2 if answer.version == _HTTP_2 else HTTP_1
-                if status in STATUSES and (location := answer.headers.get("location")) is not None:
+                if status in STATUSES and (location := raw.get("location")) is not None:
                     trail = trail or Trail(request)
-                    target = trail.step(url, bytes(location), answer.headers)
+                    target = trail.step(url, bytes(location), raw)
                     await release(answer)
                     if target.host == url.host and (request.follows is None or request.follows(target)):
                         url = target
@@ -69,10 +70,11 @@ class HttpFetcher:
                 if status == 407 and options.proxy is not None:
                     raise proxy_failure("auth")
                 limit = request.cut if status < 400 else ERROR_PAGE_BYTES
-                body = await read_body(answer, headers.get("content-encoding"), options, cut=limit)
-                if trail is None and "set-cookie" not in headers:
+                encoding = headers.get("content-encoding") if raw.contains_key("content-encoding") else None
+                body = await read_body(answer, encoding, options, cut=limit)
+                if trail is None and not raw.contains_key("set-cookie"):
                     return Response(url.href, status, headers, body, request.hops, None, (), protocol)
-                cookies = [*(trail.set if trail is not None else ()), *set_by(answer.headers, url, time())]
+                cookies = [*(trail.set if trail is not None else ()), *set_by(raw, url, time())]
                 hops = request.hops if trail is None else trail.hops
                 return Response(url.href, status, headers, body, hops, None, tuple(cookies), protocol)
         except FetchError:
