@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tarantella.services.app import App
 from tarantella.services.preview import PreviewFailed, preview
 from tarantella.services.reextract import reextract
 from tarantella.services.runs import record_stream
+from tarantella.store.tx import Tx
 from tests.integration.crawling import LOOPBACK, awaited, crawl
 from tests.site import Site
 from tests.site.shop import GOODS
@@ -33,6 +35,29 @@ PLAIN = field_set_of(["title", "price", "sku", "colour"])
 
 def spec_values(wanted: FieldSet) -> dict[str, Any]:
     return {"fields": wanted.fields, "item": wanted.item, "pagination": wanted.pagination}
+
+
+@awaited
+async def test_large_records_are_read_a_few_at_a_time_and_none_is_left_out(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    real = app.database.read_now
+
+    def read_now(work: Callable[[Tx], Any]) -> Any:
+        read.append(len(found := real(work)))
+        return found
+
+    async with Site() as site:
+        crawled = await crawl(app, site, "/list?n=60", depth=2)
+    monkeypatch.setattr(app.database, "read_now", read_now)
+    assert len(list(record_stream(app, crawled.id))) == 61
+    assert read == [50, 11, 0]
+    monkeypatch.setattr(runs, "SLICE_BYTES", 3 * len(next(record_stream(app, crawled.id)).text))
+    read.clear()
+    assert len({record["url"] for record in record_stream(app, crawled.id)}) == 61
+    assert read[0] == 50
+    assert max(read[1:]) < 10
 
 
 @awaited

@@ -49,6 +49,11 @@ __all__ = [
     "workers_alive",
 ]
 
+# Records that are read together.
+FIRST_SLICE = 50
+LARGEST_SLICE = 2_000
+SLICE_BYTES = 1_000_000
+
 USER = "paused by the user"
 
 
@@ -218,12 +223,13 @@ def _no_page(run: Run, url: Url, now: float) -> NotFound:
 
 
 def record_stream(app: App, run_id: str) -> Iterator[StoredRecord]:
-    """All records of a run in order, read in slices."""
-    last = 0
-    while found := app.database.read_now(partial(records.as_stored, run_id=run_id, last=last)):
+    """All records of a run in order, read in slices: many of small ones, few of large ones."""
+    last, limit = 0, FIRST_SLICE
+    while found := app.database.read_now(partial(records.as_stored, run_id=run_id, last=last, limit=limit)):
         for _, text in found:
             yield StoredRecord(text)
         last = found[-1][0]
+        limit = min(LARGEST_SLICE, 1 + SLICE_BYTES * len(found) // sum(len(text) for _, text in found))
 
 
 async def workers_alive(app: App) -> list[dict[str, Any]]:
