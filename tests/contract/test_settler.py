@@ -18,8 +18,9 @@ from tarantella.engine import settler as settling
 from tarantella.engine import slices
 from tarantella.engine.lane import Clock
 from tarantella.engine.settler import GATHER_SECONDS, LONGEST_GATHER, Settler, gather_seconds
-from tarantella.store import pages
+from tarantella.store import pages, records
 from tarantella.store.database import Database
+from tarantella.store.page_rows import LARGE_RECORD
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
 from tests.contract.world import NOW, World, done, failed, link
@@ -104,6 +105,14 @@ def test_what_is_put_is_stored_in_few_transactions(world: World) -> None:
     assert world.run(run).counts.done == 200
     assert len(desk.reported) <= 2
     assert not desk.settler.holds(run)
+
+
+def test_large_records_are_all_stored(world: World) -> None:
+    run, found = start(world, 200)
+    texts = [f'"{page.id} {"x" * (10 * LARGE_RECORD if page.id % 3 else 1)}"' for page in found]
+    outcomes = [done(page)._replace(records=(text,)) for page, text in zip(found, texts, strict=True)]
+    story(Desk(world).settle(*outcomes))
+    assert [text for _, text in world.read(records.as_stored, run_id=run, last=0)] == texts
 
 
 def test_a_page_that_can_not_be_stored_ends_as_such_and_the_others_are_stored(world: World) -> None:

@@ -93,7 +93,8 @@ def add(tx: Tx, run_id: str, pages: Sequence[Reread], now: float) -> None:
     records = [
         (run_id, ids[page.columns[mark]], ordinal, data) for page in fresh for ordinal, data in enumerate(page.records)
     ]
-    tx.insert("records", ("run_id", "page_id", "ordinal", "data"), records, conflict="(page_id, ordinal) DO NOTHING")
+    names, once = ("run_id", "page_id", "ordinal", "data"), "(page_id, ordinal) DO NOTHING"
+    tx.insert("records", names, records, conflict=once, large=True)
     lacking: Lacking = orjson.loads(tx.value("SELECT lacking FROM runs WHERE id = :id", id=run_id))
     for page in fresh:
         lacking = coverage.added(lacking, page.lacking)

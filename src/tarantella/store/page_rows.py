@@ -16,6 +16,7 @@ from tarantella.store.tx import Tx, pack
 
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
 IN_ORDER = 1e-6
+LARGE_RECORD = 2_000  # characters
 _DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
 _PAGE = PageKind.PAGE.value  # drivers ask a member of an enumeration how it wants to be stored, a text they just store
 
@@ -258,10 +259,12 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
 def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Store what was extracted, and the bodies that were to be kept."""
     rows = [(o.page.run_id, o.page.id, i, data) for o in outcomes for i, data in enumerate(o.records)]
-    tx.insert("records", ("run_id", "page_id", "ordinal", "data"), rows, conflict="(page_id, ordinal) DO NOTHING")
+    large = max([len(row[-1]) for row in rows], default=0) > LARGE_RECORD
+    names, once = ("run_id", "page_id", "ordinal", "data"), "(page_id, ordinal) DO NOTHING"
+    tx.insert("records", names, rows, conflict=once, large=large)
     kept = [(o.page.id, o.body.content_type, o.body.compressed) for o in outcomes if o.body]
     newest = "(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body"
-    tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest)
+    tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest, large=True)
 
 
 _TRIED = ("page_id", "n", *Attempt.__struct_fields__)

@@ -41,9 +41,18 @@ class Tx:
     def value(self, sql: str, **values: Any) -> Any:
         return self._run(sql, values).scalar()
 
-    def insert(self, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], *, conflict: str) -> None:
-        """Insert many rows with bound values."""
-        self._insert(rows, lambda given: self.dialect.insert(self.connection, table, names, given, conflict))
+    def insert(
+        self,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        *,
+        conflict: str,
+        large: bool = False,
+    ) -> None:
+        """Insert many rows with bound values; `large` where these are kilobytes each."""
+        insert = self.dialect.insert
+        self._insert(rows, lambda given: insert(self.connection, table, names, given, conflict, large=large))
 
     def insert_new(
         self,

@@ -65,9 +65,16 @@ class Dialect(ABC):
 
     @abstractmethod
     def insert(
-        self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
+        self,
+        connection: Connection,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        conflict: str,
+        *,
+        large: bool = False,
     ) -> None:
-        """Insert rows with bound values, a few statements for all of them."""
+        """Insert rows with bound values, a few statements for all of them; more where the values are large."""
 
     @abstractmethod
     def insert_new(

@@ -96,7 +96,14 @@ class Postgres(Dialect):
     # -- many rows at once
 
     def insert(
-        self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
+        self,
+        connection: Connection,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        conflict: str,
+        *,
+        large: bool = False,
     ) -> None:
         if rows:
             sql = f"{self._insertion(table, names)} ON CONFLICT {conflict}"

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # How many rows go into one statement. Few sizes, so that each statement is known: compiling one takes longer than running it.
 SIZES = (512, *range(256, 15, -16), 8, 4, 2, 1)
+# A statement that is known keeps a copy of the values that it had last: of large ones, 40 MB in all of the above.
+SIZES_OF_LARGE = (64, 32, 16, 8, 4, 2, 1)
 KNOWN_STATEMENTS = 256  # to a connection
 WRITER_CACHE = 8_192  # KiB
 READER_CACHE = 2_048
@@ -66,9 +68,16 @@ class Sqlite(Dialect):
     # -- many rows at once
 
     def insert(
-        self, connection: Connection, table: str, names: Sequence[str], rows: Sequence[tuple[Any, ...]], conflict: str
+        self,
+        connection: Connection,
+        table: str,
+        names: Sequence[str],
+        rows: Sequence[tuple[Any, ...]],
+        conflict: str,
+        *,
+        large: bool = False,
     ) -> None:
-        for chunk in _chunks(rows):
+        for chunk in _chunks(rows, SIZES_OF_LARGE if large else SIZES):
             sql = _insertion(table, tuple(names), len(chunk), conflict)
             connection.execute(sql, tuple(chain.from_iterable(chunk)))
 
@@ -292,9 +301,9 @@ def _insertion(table: str, names: tuple[str, ...], count: int, conflict: str) ->
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
 
 
-def _chunks(rows: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _chunks(rows: Sequence[tuple[Any, ...]], sizes: Sequence[int] = SIZES) -> Iterator[Sequence[tuple[Any, ...]]]:
     start = 0
-    for size in SIZES:
+    for size in sizes:
         while len(rows) - start >= size:
             yield rows[start : start + size]
             start += size
