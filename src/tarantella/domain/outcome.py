@@ -12,8 +12,8 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
 from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
+from tarantella.domain.struct import Struct
 from tarantella.domain.trap import TrapNote
-from tarantella.domain.value import Value
 
 if TYPE_CHECKING:
     from tarantella.domain.recording import News
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 REFUSED_SAMPLES = 3
 
 
-class Link(Value, frozen=True):
+class Link(Struct, frozen=True):
     """A page that was found and belongs to the run."""
 
     url: str
@@ -46,7 +46,7 @@ class Refused:
 FROM_CACHE = "cache"
 
 
-class Attempt(Value, frozen=True):
+class Attempt(Struct, frozen=True):
     """One try at a page, as `explain` will tell it."""
 
     strategy: str
@@ -81,7 +81,7 @@ NOTHING_LACKING: Mapping[str, Mapping[str, int]] = MappingProxyType({})
 NOTHING_REFUSED: Mapping[str, Refused] = MappingProxyType({})
 
 
-class Outcome(Value, frozen=True):
+class Outcome(Struct, frozen=True):
     """All that one page's attempt changes, to be stored together or not at all."""
 
     page: Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 
 
 class PageKind(StrEnum):
@@ -64,7 +64,7 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
 }
 
 
-class Page(Value, frozen=True):
+class Page(Struct, frozen=True):
     """A pending page as its lane's owner took it."""
 
     id: int

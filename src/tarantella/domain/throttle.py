@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 
 # Below this, an answer is quick whatever the host's best was.
 QUICK = 0.25
@@ -11,7 +11,7 @@ SMOOTHING = 0.1
 EASE_OFF = 0.7
 
 
-class Throttle(Value, frozen=True):
+class Throttle(Struct, frozen=True):
     """Starts with one slot, adds one with every quick answer, gives some back when answers become slow."""
 
     limit: int

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 import ada_url
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 
 MAX_LENGTH = 8_192
 MAX_AUTHORITY = 255  # a host name has 253 characters at most
@@ -49,7 +49,7 @@ _ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
-class Url(Value, frozen=True):
+class Url(Struct, frozen=True):
     """An address that can be fetched: without fragment, without credentials."""
 
     href: str

@@ -9,14 +9,14 @@ from operator import attrgetter
 from tarantella.domain.learning import Sight
 from tarantella.domain.outcome import FROM_CACHE, Outcome
 from tarantella.domain.page import PageState
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 
 _records = attrgetter("records")
 _elapsed = attrgetter("attempt.elapsed_ms")
 _bytes = attrgetter("attempt.bytes")
 
 
-class Alike(Value, frozen=True):
+class Alike(Struct, frozen=True):
     """Outcomes of one host that ended in the same way."""
 
     lane: str

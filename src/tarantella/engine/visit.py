@@ -9,8 +9,8 @@ from typing import Protocol
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import MISSING, Failure, classify_status
+from tarantella.domain.struct import Struct
 from tarantella.domain.url import Url
-from tarantella.domain.value import Value
 from tarantella.engine.reader import Reader
 from tarantella.extractors.document import media_type
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
@@ -22,7 +22,7 @@ LARGE_ANSWER = 256 * 1024  # more takes longer than others should wait
 _NOTHING = Wants(text="none", links=False)
 
 
-class Visit(Value, frozen=True):
+class Visit(Struct, frozen=True):
     """What a site answered and what is in it; or why not."""
 
     url: str

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
 
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 from tarantella.extractors import charset as charsets
 from tarantella.extractors.errors import NotADocument
 from tarantella.extractors.excerpt import MOST_MARKS, excerpt
@@ -20,7 +20,7 @@ class Kind(StrEnum):
     PDF = "pdf"
 
 
-class MediaType(Value, frozen=True):
+class MediaType(Struct, frozen=True):
     """What a Content-Type header says; a document without a kind must be told by its bytes."""
 
     name: str
@@ -70,7 +70,7 @@ _HTML = Kind.HTML  # looking up a member of an enumeration takes as long as the 
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 
 
-class Document(Value, frozen=True):
+class Document(Struct, frozen=True):
     """A response that can be read: what it is and, if that is known, in which charset."""
 
     kind: Kind

@@ -13,7 +13,7 @@ import turbohtml
 from tarantella.domain.coverage import MISSING
 from tarantella.domain.outcome import NOTHING_LACKING
 from tarantella.domain.spec import Field, Spec
-from tarantella.domain.value import Value
+from tarantella.domain.struct import Struct
 from tarantella.extractors import charset, data, fields
 from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
@@ -102,7 +102,7 @@ class Wants:
         )
 
 
-class Extracted(Value, frozen=True):
+class Extracted(Struct, frozen=True):
     """What was in a page. `hrefs` are as written, each once; none where the page asks not to be followed."""
 
     data: dict[str, Any]

@@ -9,8 +9,8 @@ from typing import NamedTuple, Protocol
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import Struct
 from tarantella.domain.url import Url
-from tarantella.domain.value import Value
 
 # How an answer came.
 HTTP_1 = "http/1.1"
@@ -71,7 +71,7 @@ class Artifact(NamedTuple):
     data: bytes
 
 
-class Request(Value, frozen=True):
+class Request(Struct, frozen=True):
     """One page to fetch.
 
     `cookies` are those that sites have set so far and this host may see. `follows` says of a redirect on the same host
@@ -90,7 +90,7 @@ class Request(Value, frozen=True):
     strategy: str = "http"  # which of them is to fetch it
 
 
-class Response(Value, frozen=True):
+class Response(Struct, frozen=True):
     """What a site answered, and the cookies it set on the way.
 
     `redirect_to` is set when the answer leads to where it may not be followed at once: the page moves there.

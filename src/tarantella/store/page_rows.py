@@ -10,8 +10,8 @@ from msgspec.structs import astuple
 
 from tarantella.domain.outcome import Attempt, Link, Outcome
 from tarantella.domain.page import PageKind, PageState, Skip
+from tarantella.domain.struct import Struct
 from tarantella.domain.url import redact
-from tarantella.domain.value import Value
 from tarantella.store.tx import Tx, pack
 
 # Pages are taken by the time at which they are due: this much apart, those of one page come in the order they stood there.
@@ -21,7 +21,7 @@ _DONE = PageState.DONE  # looking up a member of an enumeration takes longer tha
 _PAGE = PageKind.PAGE.value  # drivers ask a member of an enumeration how it wants to be stored, a text they just store
 
 
-class NewPage(Value, frozen=True):
+class NewPage(Struct, frozen=True):
     """A page row that this settle inserted."""
 
     id: int

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-from msgspec import Struct
+import msgspec
 from msgspec.structs import asdict, replace
 
 
-class Value(Struct, frozen=True, gc=False):
+class Struct(msgspec.Struct, frozen=True, gc=False):
     """Used like a named tuple, by its names alone. None of them holds what holds it, so nobody has to look for cycles."""
 
     def _replace(self, **changes: Any) -> Self:
