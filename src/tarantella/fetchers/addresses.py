@@ -37,6 +37,7 @@ _NOT_PUBLIC_V6 = tuple(
     for network in (
         "2001::/23",  # protocol assignments: Teredo, benchmarks, ORCHID
         "2001:db8::/32",  # documentation
+        "2002::/16",  # 6to4, given up long ago; who relays it is anybody's guess
         "3fff::/20",  # documentation
     )
 )
@@ -89,9 +90,9 @@ def is_public(address: Address) -> bool:
     """Whether this address is reached over the internet, and nowhere else."""
     if isinstance(address, IPv4Address):
         return not any(address in network for network in _NOT_PUBLIC_V4)
-    if (behind := inner(address)) is not None and address not in _TEREDO:
-        return is_public(behind)
-    # What is left is public only inside the one block that is handed out, and not as Teredo, whose relays are anybody's.
+    if address in _MAPPED or address in _NAT64:
+        return is_public(_embedded(address, 0))
+    # What is left is public only inside the one block that is handed out, and not in a tunnel, whose relays are anybody's.
     # Loopback, private, link-local, site-local, multicast, IPv4-compatible and local NAT64 addresses are all outside of it.
     return address in _GLOBAL_V6 and not any(address in network for network in _NOT_PUBLIC_V6)
 
