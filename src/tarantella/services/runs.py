@@ -49,9 +49,9 @@ __all__ = [
     "workers_alive",
 ]
 
-# Records that are read together.
+# Records that are read together. Those behind small ones may be large.
 FIRST_SLICE = 50
-LARGEST_SLICE = 2_000
+LARGEST_SLICE = 500
 SLICE_BYTES = 1_000_000
 
 USER = "paused by the user"

@@ -12,7 +12,7 @@ from tarantella.domain.coverage import Lacking
 from tarantella.domain.event import RUN_COMPLETED, RUN_CREATED, Event
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
-from tarantella.store import events, runs
+from tarantella.store import events, page_rows, runs
 from tarantella.store.tx import Tx
 
 _COPIED = (
@@ -93,8 +93,7 @@ def add(tx: Tx, run_id: str, pages: Sequence[Reread], now: float) -> None:
     records = [
         (run_id, ids[page.columns[mark]], ordinal, data) for page in fresh for ordinal, data in enumerate(page.records)
     ]
-    names, once = ("run_id", "page_id", "ordinal", "data"), "(page_id, ordinal) DO NOTHING"
-    tx.insert("records", names, records, conflict=once, large=True)
+    page_rows.insert_record_rows(tx, records)
     lacking: Lacking = orjson.loads(tx.value("SELECT lacking FROM runs WHERE id = :id", id=run_id))
     for page in fresh:
         lacking = coverage.added(lacking, page.lacking)

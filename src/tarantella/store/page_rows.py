@@ -259,12 +259,17 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
 def insert_records(tx: Tx, outcomes: Sequence[Outcome]) -> None:
     """Store what was extracted, and the bodies that were to be kept."""
     rows = [(o.page.run_id, o.page.id, i, data) for o in outcomes for i, data in enumerate(o.records)]
-    large = max([len(row[-1]) for row in rows], default=0) > LARGE_RECORD
-    names, once = ("run_id", "page_id", "ordinal", "data"), "(page_id, ordinal) DO NOTHING"
-    tx.insert("records", names, rows, conflict=once, large=large)
+    insert_record_rows(tx, rows)
     kept = [(o.page.id, o.body.content_type, o.body.compressed) for o in outcomes if o.body]
     newest = "(page_id) DO UPDATE SET content_type = excluded.content_type, body = excluded.body"
     tx.insert("bodies", ("page_id", "content_type", "body"), kept, conflict=newest, large=True)
+
+
+def insert_record_rows(tx: Tx, rows: Sequence[tuple[str, int, int, str]]) -> None:
+    """Insert records: their run, their page, which of its records they are, and what is in them."""
+    large = max([len(row[-1]) for row in rows], default=0) > LARGE_RECORD
+    names, once = ("run_id", "page_id", "ordinal", "data"), "(page_id, ordinal) DO NOTHING"
+    tx.insert("records", names, rows, conflict=once, large=large)
 
 
 _TRIED = ("page_id", "n", *Attempt.__struct_fields__)
