@@ -70,7 +70,9 @@ class UnsureDatabase(Database):
         self.before = before
         self.after = after
 
-    async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+    async def write(
+        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+    ) -> T:
         if self.before:
             self.before -= 1
             raise StoreBusy("locked")
@@ -317,7 +319,7 @@ def test_only_what_has_to_be_durable_waits_for_the_disk(world: World, monkeypatc
     waited: list[bool] = []
     real = world.database.write
 
-    async def write(work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+    async def write(work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False) -> T:
         waited.append(durable)
         return await real(work, name=name)
 

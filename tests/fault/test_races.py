@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 import threading
 import time
@@ -44,23 +45,24 @@ class GatedDatabase(Database):
 
     def __init__(self, place: Place, *, inside: bool) -> None:
         super().__init__(place)
+        self._here_from = math.inf  # who stops at the gate must not stop the event loop
         self._inside = inside
         self.reached = threading.Event()
         self.gate = threading.Event()
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         if name != "settle":
-            return super()._write(work, name)
+            return super()._write(work, name, patient=patient)
         if not self._inside:
             self._stop_at_gate()
-            return super()._write(work, name)
+            return super()._write(work, name, patient=patient)
 
         def gated(tx: Tx) -> T:
             result = work(tx)
             self._stop_at_gate()
             return result
 
-        return super()._write(gated, name)
+        return super()._write(gated, name, patient=patient)
 
     def _stop_at_gate(self) -> None:
         self.reached.set()

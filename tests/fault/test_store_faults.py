@@ -70,11 +70,11 @@ class FaultyDatabase(Database):
         super().__init__(place)
         self._trouble = trouble
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         if not self._trouble.strikes(name):
-            return super()._write(work, name)
+            return super()._write(work, name, patient=patient)
         if self._trouble.after:
-            super()._write(work, name)
+            super()._write(work, name, patient=patient)
             raise StoreBusy("It is said that this failed.")
         raise StoreBroken("There is no room left.")
 
@@ -321,10 +321,10 @@ class UnreadableDatabase(Database):
 
     unreadable = 0
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         if name == "settle" and not self.unreadable:
             self.unreadable = 20
-        return super()._write(work, name)
+        return super()._write(work, name, patient=patient)
 
     def _read(self, work: Callable[[Tx], T]) -> T:
         if self.unreadable > 1:

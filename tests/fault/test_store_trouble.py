@@ -113,13 +113,13 @@ class LyingDatabase(Database):
         self._luck = luck
         self.lies = 0
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         mood = self._luck.random()
         if name in ("submit", "register", "retire") or mood > 0.4:
-            return super()._write(work, name)
+            return super()._write(work, name, patient=patient)
         self.lies += 1
         if mood > 0.2:
-            super()._write(work, name)
+            super()._write(work, name, patient=patient)
         raise StoreBusy("It is said that this failed.")
 
 

@@ -177,10 +177,10 @@ class MuteDatabase(Database):
 
     mute = True
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         if name == "beat" and self.mute:
             raise StoreBusy("No beat is written now.")
-        return super()._write(work, name)
+        return super()._write(work, name, patient=patient)
 
 
 def test_a_worker_that_cant_beat_dials_nothing_until_it_can(site: SiteProcess, data_dir: Path) -> None:

@@ -116,7 +116,9 @@ class Gate(Database):
         self.asked: list[Ask] = []
         self.is_cut = False
 
-    async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+    async def write(
+        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+    ) -> T:
         return await self._ask(name, lambda: self.real.write_now(work, durable=durable, name=name))
 
     async def read(self, work: Callable[[Tx], T]) -> T:

@@ -31,7 +31,9 @@ class Unsure(Database):
         self.faults: deque[Fault] = deque()
         self._committed = committed
 
-    async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
+    async def write(
+        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+    ) -> T:
         fault = self.faults.popleft() if self.faults else Fault.NONE
         if fault is Fault.BEFORE:
             raise StoreBusy("It failed.")

@@ -33,6 +33,8 @@ LONGEST_GATHER = 0.1
 FAST = 500.0  # pages a second
 ROWS_OF_A_PAGE = 4  # without those that it links to
 PAGES_AT_ONCE = MAX_ROWS // ROWS_OF_A_PAGE
+# What has so few bytes takes the database a few milliseconds, if nobody takes the interpreter from it meanwhile.
+LIGHT_BYTES = 2_000_000
 RETRY_SECONDS = 1.0
 LONGEST_SETTLE = 2.0
 _is_partial = attrgetter("partial")
@@ -195,8 +197,9 @@ class Settler:
             work = partial(
                 settle, worker_id=self._worker_id, outcomes=batch, news=news, max_running=self._max_running, now=now
             )
+            light = sum(self._weights[: len(batch)]) < LIGHT_BYTES
             try:
-                result = await self._database.write(work, durable=self._durable > 0, name="settle")
+                result = await self._database.write(work, durable=self._durable > 0, name="settle", here=light)
             except (StoreBusy, StoreBroken) as error:
                 if self._refusal != str(error):
                     # Once: it is tried every second, and whoever watches sees that it goes on.

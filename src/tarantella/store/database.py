@@ -1,4 +1,4 @@
-"""Runs work in transactions: a single writer thread per process, readers beside it, and patience with the database."""
+"""Runs work in transactions: one connection per process that writes, readers beside it, and patience with the database."""
 
 from __future__ import annotations
 
@@ -20,6 +20,23 @@ from tarantella.store.tx import Tx
 T = TypeVar("T")
 
 PATIENCE = 60.0
+# A disk that keeps us waiting for longer than this is waited for by another thread, until it has had time to recover.
+LONGEST_HERE = 0.05
+SLOW_IS_REMEMBERED = 10.0
+
+
+class _Occupied(Exception):
+    """Somebody else has to be waited for, and nothing has changed."""
+
+
+class _Desk:
+    """Where a connection lies that whoever sits there may use."""
+
+    connection: Connection | None = None
+
+
+class _OwnDesk(_Desk, threading.local):
+    """One for each thread."""
 
 
 class Database:
@@ -38,24 +55,36 @@ class Database:
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="store-reader")
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="store-keeper")
         self._is_putting_away = False
-        self._rested = 0.0  # the writer's: when it may begin again
-        self._local = threading.local()
+        self._rested = 0.0  # when the next one may write
+        self._here_from = 0.0  # when the disk is expected to be quick again
+        self._writing = threading.Lock()  # whoever has it sits at the desk from which is written
+        self._writes = _Desk()
+        self._own = _OwnDesk()
         self._open: set[Connection] = set()
         self._opening = threading.Lock()
         self._closing = threading.Event()
         self._disk = Disk(self._flush)
         self.intake = Intake(self)
 
-    async def write(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
-        """Run work in a write transaction and wait for its commit."""
-        result = await asyncio.wrap_future(self._writer.submit(self._write, work, name))
+    async def write(
+        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+    ) -> T:
+        """Run work in a write transaction and wait for its commit.
+
+        `here` is for long work of whoever has nothing better to do meanwhile: if nobody has to be waited for, it is done on
+        this thread, which would otherwise take the interpreter from the writer's after every statement.
+        """
+        if here and (rest := self._rested - time.monotonic()) > 0:
+            await asyncio.sleep(rest)
+        done = self._write_here(work, name) if here else None
+        result = done[0] if done else await asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
         if durable:
             await self.kept()
         return result
 
     def write_now(self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write") -> T:
         """The same for callers outside an event loop."""
-        result = self._writer.submit(self._write, work, name).result()
+        result = self._writer.submit(self._write_in_turn, work, name).result()
         if durable:
             self._disk.reached().result()
         return result
@@ -83,7 +112,7 @@ class Database:
 
     async def reclaim(self) -> None:
         """Give unused room back to the disk, if nobody else is using the database."""
-        await asyncio.wrap_future(self._writer.submit(self._keep_house, self.dialect.reclaim))
+        await asyncio.wrap_future(self._writer.submit(self._reclaim))
 
     def close(self) -> None:
         self._closing.set()
@@ -100,34 +129,55 @@ class Database:
         except OSError as error:
             raise self.dialect.translated(DriverError(error)) from error
 
-    def _write(self, work: Callable[[Tx], T], name: str) -> T:
+    def _write_in_turn(self, work: Callable[[Tx], T], name: str) -> T:
+        """On the writer's thread: for as long as it takes."""
+        time.sleep(max(0.0, self._rested - time.monotonic()))
+        with self._writing:
+            return self._write(work, name)
+
+    def _write_here(self, work: Callable[[Tx], T], name: str) -> tuple[T] | None:
+        """What came of the work; None where somebody has to be waited for: it has changed nothing then."""
+        began = time.monotonic()
+        if not self.dialect.is_near or began < self._here_from or not self._writing.acquire(False):
+            return None
+        try:
+            return (self._write(work, name, patient=False),)
+        except _Occupied:
+            return None
+        finally:
+            self._writing.release()
+            if (now := time.monotonic()) - began > LONGEST_HERE:
+                self._here_from = now + SLOW_IS_REMEMBERED
+
+    def _write(self, work: Callable[[Tx], T], name: str, *, patient: bool = True) -> T:
         def end(connection: Connection) -> None:
             crashpoints.hit(f"{name}.before_commit")
             connection.execute("COMMIT")
 
-        time.sleep(max(0.0, self._rested - time.monotonic()))
-        result, held = self._work(self.dialect.begin, work, end, changes=True)
+        result, held = self._work(self._writes, self.dialect.begin, work, end, changes=True, patient=patient)
         crashpoints.hit(f"{name}.after_commit")
         self._rested = time.monotonic() + self.dialect.rest(held)
         return result
 
     def _read(self, work: Callable[[Tx], T]) -> T:
-        return self._work(self.dialect.begin_read, work, _roll_back, changes=False)[0]
+        return self._work(self._own, self.dialect.begin_read, work, _roll_back, changes=False)[0]
 
     def _work(
         self,
+        desk: _Desk,
         begin: Callable[[Connection], None],
         work: Callable[[Tx], T],
         end: Callable[[Connection], None],
         *,
         changes: bool,
+        patient: bool = True,
     ) -> tuple[T, float]:
         """Do the work in a transaction, again and again for as long as that may help; also how long it took."""
         give_up = time.monotonic() + self._patience
         while True:
             began, is_ending = 0.0, False
             try:
-                connection = self._connection()
+                connection = self._connection(desk)
                 begin(connection)
                 began = time.monotonic()
                 result = work(Tx(connection, self.dialect))
@@ -135,7 +185,7 @@ class Database:
                 end(connection)
                 return result, time.monotonic() - began
             except BaseException as error:
-                self._abandon(error, undo=bool(began))
+                self._abandon(desk, error, undo=bool(began))
                 if not isinstance(error, DriverError):
                     raise
                 pause = self.dialect.pause(error)
@@ -144,11 +194,13 @@ class Database:
                 unknown = changes and is_ending and not self.dialect.is_undone(error)
                 if pause is None or unknown or time.monotonic() > give_up or self._closing.is_set():
                     raise self.dialect.translated(error) from error
+                if not patient:
+                    raise _Occupied from error
                 self._closing.wait(pause)
 
-    def _abandon(self, error: BaseException, *, undo: bool) -> None:
+    def _abandon(self, desk: _Desk, error: BaseException, *, undo: bool) -> None:
         """Undo what was begun. A connection that is of no use any more is forgotten."""
-        connection: Connection | None = getattr(self._local, "connection", None)
+        connection = desk.connection
         if connection is None:
             return
         if undo and not self._is_lost(error):
@@ -157,7 +209,7 @@ class Database:
             except DriverError as second:
                 error = second
         if self._is_lost(error):
-            self._local.connection = None
+            desk.connection = None
             with self._opening:
                 self._open.discard(connection)
             with suppress(DriverError):
@@ -166,17 +218,20 @@ class Database:
     def _is_lost(self, error: BaseException) -> bool:
         return isinstance(error, DriverError) and self.dialect.is_lost(error)
 
-    def _keep_house(self, work: Callable[[Connection], None]) -> None:
+    def _reclaim(self) -> None:
+        with self._writing:
+            self._keep_house(self.dialect.reclaim, self._writes)
+
+    def _keep_house(self, work: Callable[[Connection], None], desk: _Desk | None = None) -> None:
         try:
-            work(self._connection())
+            work(self._connection(desk or self._own))
         except DriverError as error:
             raise self.dialect.translated(error) from error
 
-    def _connection(self) -> Connection:
-        connection: Connection | None = getattr(self._local, "connection", None)
+    def _connection(self, desk: _Desk) -> Connection:
+        connection = desk.connection
         if connection is None:
-            connection = self.dialect.connect(patience=self._patience)
-            self._local.connection = connection
+            connection = desk.connection = self.dialect.connect(patience=self._patience)
             with self._opening:
                 self._open.add(connection)
         return connection

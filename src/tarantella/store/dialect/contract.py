@@ -45,6 +45,8 @@ class Dialect(ABC):
     for_update: ClassVar[str]
     # The same, but rows that somebody else has locked are left out instead of waited for.
     for_update_of_free: ClassVar[str]
+    # Whether statements wait for nobody once the transaction has begun: no server, no other transaction.
+    is_near: ClassVar[bool]
     told: str  # the place, as people may see it
 
     # -- spelling

@@ -74,6 +74,7 @@ class Postgres(Dialect):
     name: ClassVar[str] = "postgresql"
     for_update: ClassVar[str] = "FOR UPDATE"
     for_update_of_free: ClassVar[str] = "FOR UPDATE SKIP LOCKED"
+    is_near: ClassVar[bool] = False
 
     def __init__(self, url: str) -> None:
         self._given = _parsed(url)

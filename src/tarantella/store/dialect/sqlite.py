@@ -45,6 +45,7 @@ class Sqlite(Dialect):
     name: ClassVar[str] = "sqlite"
     for_update: ClassVar[str] = ""
     for_update_of_free: ClassVar[str] = ""
+    is_near: ClassVar[bool] = True
 
     def __init__(self, path: Path) -> None:
         self.path = path
