@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,18 @@ def test_many_who_write_here_and_elsewhere_get_in_one_after_the_other(database: 
 
     asyncio.run(story())
     assert lanes(database) == 60
+
+
+def test_nobody_writes_while_others_are_to_be_let_in(on_file: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    rest, moments = 0.02, []
+    monkeypatch.setattr(on_file.dialect, "rest", lambda _held: rest)
+
+    def note(_tx: Tx) -> None:
+        moments.append(time.monotonic())
+
+    async def story() -> None:
+        await asyncio.gather(*(on_file.write(note, here=number % 2 == 0) for number in range(8)))
+
+    asyncio.run(story())
+    assert len(moments) == 8
+    assert min(later - earlier for earlier, later in pairwise(moments)) >= rest

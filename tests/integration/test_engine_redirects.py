@@ -148,6 +148,7 @@ async def test_a_scope_that_is_a_folder_moves_with_the_start_address(app: App) -
         _folders(site, "127.0.0.1")
         crawled = await crawl(app, site, "/a/start", depth=2, scope="path")
     assert crawled.states == {"/a/start": "done", "/b/item": "done"}
+    assert crawled.run.roots[-1] == site.url_for("/b/index"), "whoever goes on with the run must know it, too"
 
 
 @awaited

@@ -29,8 +29,12 @@ MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and 
 def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
     extracted = visit.extracted
     assert extracted is not None
-    found = _links(page, run, visit) if extracted.hrefs or extracted.following else NOTHING_DISCOVERED
     redirected = visit.url != page.url
+    away = redirected and page.is_start and not run.contains(visit.url)
+    if away:
+        # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
+        run.rebase_to(visit.url)
+    found = _links(page, run, visit) if extracted.hrefs or extracted.following else NOTHING_DISCOVERED
     # A page that moved here from another host has been taken before, and its own mark is that of its first address.
     final = fingerprint(visit.url) if redirected or page.tries else None
     return Outcome(
@@ -47,7 +51,7 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
         refused=found.refused,
         traps=found.traps,
         events=(page_cut(page, visit),) if extracted.cut else (),
-        root=visit.url if redirected and page.is_start and not run.contains(visit.url) else None,
+        root=visit.url if away else None,
         lacking=extracted.lacking,
     )
 
@@ -55,9 +59,6 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
 def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     extracted = visit.extracted
     assert extracted is not None
-    if page.is_start and visit.url != page.url and not run.contains(visit.url):
-        # The start address led somewhere else (example.com to www.example.com): that is where the run's scope is now.
-        run.rebase_to(visit.url)
     hrefs = extracted.hrefs
     if len(hrefs) > MAX_LINKS:
         first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
@@ -117,9 +118,14 @@ def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any])
     ).decode()
 
 
-@lru_cache(maxsize=64)
 def _moment(milliseconds: int) -> str:
-    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
+    seconds, rest = divmod(milliseconds, 1000)
+    return f"{_second(seconds)}.{rest:03}+00:00"
+
+
+@lru_cache(maxsize=64)
+def _second(seconds: int) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:

@@ -126,10 +126,11 @@ class Drain:
             self._reading[lane.name] = asyncio.create_task(self._read(lane, low))
 
     async def _read(self, lane: OwnedLane, run_ids: list[str]) -> None:
+        overtaken = False
         try:
             for run_id in run_ids:
                 now = self._tools.clock.wall()
-                limit = max(BATCH, 2 * lane.low_water)
+                limit, looks = max(BATCH, 2 * lane.low_water), lane.looks
                 take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=limit, now=now)
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
@@ -138,11 +139,15 @@ class Drain:
                     # Somebody else has it, or will have it. The whole lane goes to them: a host has one owner.
                     lane.lacks, lane.releasing = lacking, True
                     return
-                lane.add(run_id, found, limit)
+                # Pages that came meanwhile are not among these: that these are few doesn't mean that there are no more.
+                overtaken = overtaken or lane.looks != looks
+                lane.add(run_id, found, limit if lane.looks == looks else 0)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
             self._reading.pop(lane.name, None)
+        if overtaken:
+            self._read_ahead(lane)
         self._pump(lane)
 
     def _lacking(self, lane: OwnedLane, found: Iterable[Page], has: Container[str]) -> str | None:

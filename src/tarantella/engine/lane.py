@@ -59,6 +59,7 @@ class OwnedLane:
         self._only: tuple[str, deque[Page]] | None = None  # the queue of the run that is alone here
         self._turns: dict[str, float] = {}
         self._exhausted: set[str] = set()
+        self.looks = 0  # how often there may have been new pages in the store
         self._not_before = lane.not_before
         # A wait becomes monotonic when it is taken over: a clock that jumps can't stretch it.
         self._waits_until = clock.monotonic() + min(max(0.0, lane.not_before - clock.wall()), RETRY_AFTER_CAP)
@@ -104,6 +105,7 @@ class OwnedLane:
 
     def look_again(self) -> None:
         """There may be new pages in the store."""
+        self.looks += 1
         self._exhausted.clear()
 
     def pick(self, runs: Mapping[str, ServedRun]) -> Page | None:

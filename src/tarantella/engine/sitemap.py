@@ -37,8 +37,6 @@ async def attempt_start(page: Page, lane: OwnedLane, run: ServedRun, tools: Tool
     outcome = await attempt(page, lane, run, tools)
     if outcome.state is PageState.PENDING:
         return outcome
-    if outcome.root is not None:
-        run.rebase_to(outcome.root)
     wanted = run.spec.sitemaps
     links = [sitemap_link(start_url(text)) for text in wanted if text != AUTO]
     # Where nobody answered, nobody has a sitemap.

@@ -71,10 +71,10 @@ class Database:
     ) -> T:
         """Run work in a write transaction and wait for its commit.
 
-        `here` is for long work of whoever has nothing better to do meanwhile: if nobody has to be waited for, it is done on
-        this thread, which would otherwise take the interpreter from the writer's after every statement.
+        `here` is for work of many short statements: if nobody has to be waited for, it is done on this thread, which would
+        otherwise take the interpreter from the writer's after each of them.
         """
-        if here and (rest := self._rested - time.monotonic()) > 0:
+        while here and (rest := self._rested - time.monotonic()) > 0:
             await asyncio.sleep(rest)
         done = self._write_here(work, name) if here else None
         result = done[0] if done else await asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
@@ -131,9 +131,12 @@ class Database:
 
     def _write_in_turn(self, work: Callable[[Tx], T], name: str) -> T:
         """On the writer's thread: for as long as it takes."""
-        time.sleep(max(0.0, self._rested - time.monotonic()))
-        with self._writing:
-            return self._write(work, name)
+        while True:
+            time.sleep(max(0.0, self._rested - time.monotonic()))
+            with self._writing:
+                # Somebody else may have written while we slept.
+                if self._rested <= time.monotonic():
+                    return self._write(work, name)
 
     def _write_here(self, work: Callable[[Tx], T], name: str) -> tuple[T] | None:
         """What came of the work; None where somebody has to be waited for: it has changed nothing then."""
