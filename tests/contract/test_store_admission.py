@@ -148,3 +148,14 @@ def test_a_higher_limit_is_used_by_the_next_admission(world: World) -> None:
     assert world.write(admission.admit, limit=7, now=world.now) == ids[5:7]
     assert world.write(admission.admit, limit=3, now=world.now) == []
     assert running(world, *ids) == [0, 1, 2, 3, 4, 5, 6]
+
+
+def test_a_run_that_is_to_pause_keeps_the_reason_for_it_until_it_does(world: World) -> None:
+    world.max_running = 1
+    run, worker = world.submit("1", "2"), world.worker()
+    world.claim(run, worker)
+    world.settle(worker, *(again(page, NOW + 31) for page in world.take(run)))
+    assert world.pause(run, "somebody said so") is RunStatus.RUNNING, "one of its slots is held"
+    world.submit("x")
+    yield_slots(world)
+    assert (world.status(run), world.run(run).reason) == (RunStatus.RUNNING, "somebody said so")

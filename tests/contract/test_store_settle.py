@@ -6,11 +6,20 @@ import pytest
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import WorkerDead
-from tarantella.domain.event import MAX_PAGES_REACHED, PAGE_FAILED, RUN_COMPLETED, STRATEGY_MISSING, Event, Level
+from tarantella.domain.event import (
+    MAX_PAGES_REACHED,
+    PAGE_FAILED,
+    RUN_COMPLETED,
+    STRATEGY_MISSING,
+    TRAP_STOPPED,
+    Event,
+    Level,
+)
 from tarantella.domain.outcome import Body, LaneNews, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
+from tarantella.domain.trap import TrapNote
 from tarantella.store import lanes, pages, records, runs
 from tests.contract.world import HOST, NOW, World, again, done, failed, link, moved, skipped, tried
 
@@ -500,3 +509,15 @@ def test_what_a_run_says_once_is_said_once_whoever_says_it(world: World) -> None
     assert (told.count(STRATEGY_MISSING), told.count("Something else")) == (1, 2)
     assert world.run(run).last_event == len(told)
     world.check()
+
+
+def test_what_a_duplicate_found_out_is_kept(world: World) -> None:
+    run, worker = world.submit("target", "alias", "last"), world.worker()
+    world.settle(worker, done(world.take_one(run, "target")))
+    alias = done(world.take_one(run, "alias"), final=link("target").url)
+    note = TrapNote("dates", "/{date}", 10, 10, True, "https://a.example/2026/01/01")
+    world.settle(worker, alias._replace(traps=(note,), root="https://b.example/"))
+    assert world.states(run)["alias"] == "skipped(duplicate)"
+    assert TRAP_STOPPED in world.messages(run)
+    assert world.run(run).traps == (note,)
+    assert "https://b.example/" in world.run(run).roots

@@ -7,19 +7,24 @@ from typing import Any, cast
 
 import pytest
 
+from tarantella.domain.breaker import Breaker
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import STRATEGIES
-from tarantella.domain.url import fingerprint
-from tarantella.engine import recording
+from tarantella.domain.url import Url, fingerprint, resolve
+from tarantella.engine import answering, recording
 from tarantella.engine.attempt import attempt
+from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.robots import robots_refusal
+from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools
-from tarantella.engine.visit import Visit
+from tarantella.engine.visit import DirectVisitor, Visit
 from tarantella.extractors.page import Extracted, Wants
-from tarantella.fetchers.contract import Request
-from tarantella.fetchers.robots import Robots
+from tarantella.fetchers.contract import Request, Response
+from tarantella.fetchers.robots import Robots, RobotsRules
+from tarantella.store.lanes import Lane
 from tests.unit.test_lane import Time, lane, served
 
 NEXT = "https://a.example/next"
@@ -87,3 +92,73 @@ def test_links_of_an_attempt_that_was_cancelled_are_found_when_it_is_made_again(
         return await attempt(page, place, run, tools)
 
     assert [link.url for link in asyncio.run(twice()).links] == [NEXT]
+
+
+def start(path: str) -> Page:
+    url = f"https://a.example/{path}"
+    return Page(1, "r", fingerprint(url), "a.example", url, 1, 0, 0, "http", 0, True, None)
+
+
+def test_the_next_page_of_a_list_is_found_among_however_many_links() -> None:
+    class Endless:
+        async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
+            hrefs = dict.fromkeys([*(f"/{number}" for number in range(answering.MAX_LINKS + 10)), NEXT])
+            return Visit(request.url.href, 200, extracted=Extracted({}, hrefs=hrefs, following=(NEXT,)))
+
+    site = Endless()
+    tools = Tools({"http": site}, site, cast("Robots", None), {"http": STRATEGIES["http"]})
+    run = served("r", spec=Spec(depth=2, obey_robots=False, scope=ScopeKind.HOST))
+    outcome = asyncio.run(attempt(start("list"), lane(Time()), run, tools))
+    assert (outcome.links[0].url, outcome.links[0].depth) == (NEXT, 1)
+    assert outcome.refused["too_many"].count == 10
+
+
+class Instant:
+    """A site that answers at once."""
+
+    async def fetch(self, request: Request) -> Response:
+        return Response(request.url.href, 200, {"content-type": "text/html"}, b"<title>Quick</title>")
+
+    async def close(self) -> None: ...
+
+
+class SlowReader:
+    """Somebody who takes his time over what the site sent."""
+
+    async def read(self, body: bytes, content_type: str, wants: Wants, page_url: str) -> Extracted:
+        await asyncio.sleep(0.3)
+        return Extracted({"title": "Quick"})
+
+
+def test_a_site_is_not_blamed_for_the_time_that_we_take_to_read() -> None:
+    visitor = DirectVisitor(Instant(), cast("Any", SlowReader()))
+    tools = Tools({"http": visitor}, visitor, cast("Robots", None), {"http": STRATEGIES["http"]})
+    run = served("r", spec=Spec(obey_robots=False, text="article"))
+    place = OwnedLane(Lane("a.example", 0.0, Breaker(), 0), Clock())
+    outcome = asyncio.run(attempt(start(""), place, run, tools))
+    assert outcome.state is PageState.DONE and outcome.attempt is not None
+    assert outcome.attempt.elapsed_ms < 200
+    assert place.throttle.usual is not None and place.throttle.usual < 0.2
+
+
+class Asked:
+    """robots.txt, as somebody has read it before."""
+
+    def __init__(self, text: str) -> None:
+        self._rules = RobotsRules(text)
+
+    def known(self, _url: Url) -> RobotsRules:
+        return self._rules
+
+
+def test_a_crawl_delay_that_is_meant_for_another_user_agent_holds_for_the_host_too() -> None:
+    robots = cast("Robots", Asked("User-agent: *\nAllow: /\n\nUser-agent: slowbot\nCrawl-delay: 7"))
+    tools = Tools({}, cast("Any", None), robots, STRATEGIES)
+    ours, theirs = served("ours"), served("theirs", spec=Spec(user_agent="slowbot/1.0"))
+    place, page = lane(Time()), start("")
+
+    async def look(run: ServedRun) -> float:
+        assert await robots_refusal(page, resolve(page.url), place, run, tools) is None
+        return place.delay
+
+    assert [asyncio.run(look(run)) for run in (ours, theirs, ours)] == [0.0, 7.0, 7.0]

@@ -203,10 +203,21 @@ def test_a_delay_and_a_crawl_delay_are_kept_whichever_is_longer() -> None:
     made.limits({"one": one})
     made.start()
     assert made.wait_time() == 2.0
-    made.set_crawl_delay(5.0)
+    assert made.set_crawl_delay("anybody", 5.0)
     assert made.wait_time() == 5.0
-    made.set_crawl_delay(1.0)
+    assert made.set_crawl_delay("anybody", 1.0)
     assert made.delay == 2.0
+
+
+def test_of_the_crawl_delays_of_a_host_for_several_the_longest_is_kept() -> None:
+    made = lane(Time())
+    assert not made.set_crawl_delay("us", 0.0)
+    assert made.set_crawl_delay("them", 5.0)
+    assert not made.set_crawl_delay("them", 5.0), "it is known"
+    assert not made.set_crawl_delay("us", 0.0)
+    assert made.delay == 5.0
+    assert made.set_crawl_delay("them", 0.0)
+    assert made.delay == 0.0
 
 
 def test_only_as_many_requests_as_there_are_slots_are_started() -> None:

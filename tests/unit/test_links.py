@@ -339,3 +339,10 @@ def test_what_means_the_same_everywhere_is_looked_at_once_and_not_on_every_site(
 def test_an_address_longer_than_the_limit_is_never_parsed() -> None:
     discovered = links().discover(["/" + "x" * (MAX_LENGTH * 250)], HOME, None, 1)
     assert discovered.refused["too_long"].count == 1
+
+
+@pytest.mark.parametrize("more", [0, 1])
+def test_an_address_is_too_long_with_all_that_belongs_to_it(more: int) -> None:
+    path = "/" + "x" * (MAX_LENGTH - len("http://site.test/") + more)
+    discovered = links().discover([path], HOME, None, 1)
+    assert (len(discovered.links), list(discovered.refused)) == ((0, ["too_long"]) if more else (1, []))

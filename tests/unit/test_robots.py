@@ -326,3 +326,8 @@ def test_a_byte_order_mark_does_not_hide_the_first_line() -> None:
         assert not allows(await the.rules(), "/private")
 
     tell("\ufeff" + TEXT, story)
+
+
+@pytest.mark.parametrize("word", ["Disallow", "dissalow", "Diasllow"])
+def test_a_rule_is_obeyed_however_it_is_spelt(word: str) -> None:
+    assert not allows(RobotsRules(f"User-agent: *\n{word}: /private"), "/private")

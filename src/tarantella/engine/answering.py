@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -59,19 +59,24 @@ def done(page: Page, run: ServedRun, visit: Visit, tried: Attempt) -> Outcome:
 def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     extracted = visit.extracted
     assert extracted is not None
-    hrefs = extracted.hrefs
-    if len(hrefs) > MAX_LINKS:
-        first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
-        found = run.links.discover(first, visit.url, extracted.base, page.depth)
-        found = _refused(found, "too_many", [href[:MAX_DETAIL] for href in beyond])
-    elif extracted.following:
+    if extracted.following:
         found = _with_following(page, run, visit)
     else:
-        found = run.links.discover(hrefs, visit.url, extracted.base, page.depth)
+        found = _discovered(extracted.hrefs, page, run, visit)
     if run.full and found.links:
         # Not even rows: a run that is full would fill the disk with what it must not fetch.
         return replace(_refused(found, Skip.MAX_PAGES.value, [link.url for link in found.links]), links=())
     return found
+
+
+def _discovered(hrefs: Collection[str], page: Page, run: ServedRun, visit: Visit) -> Discovered:
+    extracted = visit.extracted
+    assert extracted is not None
+    if len(hrefs) <= MAX_LINKS:
+        return run.links.discover(hrefs, visit.url, extracted.base, page.depth)
+    first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
+    found = run.links.discover(first, visit.url, extracted.base, page.depth)
+    return _refused(found, "too_many", [href[:MAX_DETAIL] for href in beyond])
 
 
 def _refused(found: Discovered, reason: str, urls: Sequence[str]) -> Discovered:
@@ -87,7 +92,7 @@ def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     ahead = list(extracted.following)[:MAX_LINKS]
     first = run.links.discover(ahead, visit.url, extracted.base, page.depth - 1)
     others = [href for href in extracted.hrefs if href not in extracted.following]
-    second = run.links.discover(others, visit.url, extracted.base, page.depth)
+    second = _discovered(others, page, run, visit)
     refused = dict(first.refused)
     for reason, more in second.refused.items():
         refused[reason] = refused[reason] + more if reason in refused else more

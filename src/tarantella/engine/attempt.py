@@ -38,7 +38,7 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             began_at, began = clock.wall(), clock.monotonic()
         visitor = tools.taster if lane.tasting or page.kills else tools.visitors[page.strategy]
         visit = await visitor.visit(request_of(page, url, run, tools), run.wants, run.spec.keep_bodies)
-        elapsed = clock.monotonic() - began
+        elapsed = clock.monotonic() - began - visit.reading
         tried = Attempt(
             page.strategy, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
         )

@@ -50,7 +50,7 @@ class OwnedLane:
         self.held: set[int] = set()
         self.delay = 0.0
         self.low_water = LOW_WATER
-        self.rules: object | None = None  # of robots.txt, as last seen
+        self.heeded: tuple[object, str] | None = None  # the rules of robots.txt that were last looked at, and for whom
         self.idle_since: float | None = None
         self.releasing = False
         self.lacks: str | None = None  # a strategy that a page here needs, and its owner has not
@@ -59,6 +59,7 @@ class OwnedLane:
         self._only: tuple[str, deque[Page]] | None = None  # the queue of the run that is alone here
         self._turns: dict[str, float] = {}
         self._exhausted: set[str] = set()
+        self._crawl_delays: dict[object, float] = {}
         self.looks = 0  # how often there may have been new pages in the store
         self._not_before = lane.not_before
         # A wait becomes monotonic when it is taken over: a clock that jumps can't stretch it.
@@ -198,12 +199,17 @@ class OwnedLane:
     _parts = 1
     _crawl_delay = 0.0
 
-    def set_crawl_delay(self, seconds: float) -> None:
-        self._crawl_delay = seconds
-        self.delay = max(self._floor, self._parts * seconds)
+    def set_crawl_delay(self, whose: object, seconds: float) -> bool:
+        """What one server of the host asks of one user agent: the longest counts. Whether it is news."""
+        if self._crawl_delays.get(whose, 0.0) == seconds:
+            return False
+        self._crawl_delays[whose] = seconds
+        self._crawl_delay = max(self._crawl_delays.values())
+        self.delay = max(self._floor, self._parts * self._crawl_delay)
         if self.delay:
             # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
             self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)
+        return True
 
     def wait_time(self, now: float | None = None) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""

@@ -105,8 +105,10 @@ class Pulse:
 
     def read(self) -> Reading:
         """What there is to tell now; whoever reads it stores it, or says that they could not."""
-        counted = self.counters.series()
+        series = self.counters.series()
+        counted = Counter(series)
         counted.subtract(self._told)
+        self._told = series
         tallies: dict[str, Tally] = {}
         for name in list(islice(self._tallies, HOSTS_AT_ONCE)):
             tally = tallies.setdefault(host_of(name), Tally())
@@ -116,12 +118,9 @@ class Pulse:
         woken, self._woken = self._woken, []
         return Reading(self._vitals(), counted, tallies, self._remembers, woken)
 
-    def told(self, reading: Reading) -> None:
-        """That is stored now."""
-        self._told += reading.counted
-
     def untold(self, reading: Reading) -> None:
         """It could not be stored, and is told with the next."""
+        self._told.subtract(reading.counted)
         for name, tally in reading.tallies.items():
             self._tallies.setdefault(name, Tally()).merge(tally)
         self._woken[:0] = reading.woken

@@ -146,7 +146,7 @@ class _Replay:
         visit = await visitor.visit(self._request(), wants, False)
         # What was sent has secrets in it; what is told has not.
         visit = visit._replace(url=self.url.href)
-        elapsed = tools.clock.monotonic() - began
+        elapsed = tools.clock.monotonic() - began - visit.reading
         tried = Attempt(
             STRATEGY, began_at, round(elapsed * 1000), "done", visit.status, visit.size, protocol=visit.protocol
         )

@@ -31,7 +31,7 @@ class HostMustWait(Exception):
 def known_to_be_allowed(url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> bool:
     """Whether robots.txt was read before and has nothing to say against this page: that is so for nearly every page."""
     rules = tools.robots.known(url)
-    return rules is not None and rules is lane.rules and rules.allowed(url.href, run.user_agent)
+    return rules is not None and lane.heeded == (rules, run.user_agent) and rules.allowed(url.href, run.user_agent)
 
 
 async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> Outcome | None:
@@ -52,13 +52,13 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
         detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
         events = (page_failed(page, error.failure, detail),)
         return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
-    if rules is not lane.rules:
-        lane.rules = rules
-        if rules.clamped(run.user_agent):
+    if lane.heeded != (rules, run.user_agent):
+        lane.heeded = (rules, run.user_agent)
+        whose = (url.origin, run.user_agent)
+        if lane.set_crawl_delay(whose, rules.crawl_delay(run.user_agent)) and rules.clamped(run.user_agent):
             log.warning(
                 "A site asks for a longer Crawl-delay than it gets", action="crawl_delay_clamped", host=lane.host
             )
-        lane.set_crawl_delay(rules.crawl_delay(run.user_agent) or 0.0)
     if rules.allowed(url.href, run.user_agent):
         return None
     return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")

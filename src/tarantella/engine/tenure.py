@@ -229,7 +229,8 @@ class Tenure:
         for name in idle:
             # A read that is under way must not start anything in a lane that is somebody else's by then.
             self._held.lanes[name].releasing = True
-        await self._database.write(partial(self._give_back, idle=idle, quiet=quiet), name="release")
+        lacked = {name: lacks for name in idle if (lacks := self._held.lanes[name].lacks)}
+        await self._database.write(partial(self._give_back, idle=idle, lacked=lacked, quiet=quiet), name="release")
         for name in idle:
             self._held.lanes.pop(name, None)
         for run_id in quiet:
@@ -281,8 +282,7 @@ class Tenure:
             return False
         return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
 
-    def _give_back(self, tx: Tx, idle: list[str], quiet: list[str]) -> None:
-        lacked = {name: lane.lacks for name, lane in self._held.lanes.items() if name in idle and lane.lacks}
+    def _give_back(self, tx: Tx, idle: list[str], lacked: Mapping[str, str], quiet: list[str]) -> None:
         lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         slots.give_back(tx, quiet, self._me)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from time import monotonic
 from types import MappingProxyType
 from typing import Protocol
 
@@ -45,6 +46,7 @@ class Visit(Struct, frozen=True):
     exchanges: tuple[Exchange, ...] = ()
     artifacts: tuple[Artifact, ...] = ()
     plain: bool = False  # a page over HTTP, and nothing else to be said of it
+    reading: float = 0.0  # seconds that the answer was with a reader, or waited for one: our time, not the site's
 
 
 class Visitor(Protocol):
@@ -72,6 +74,7 @@ class DirectVisitor:
         not_a_document: str | None = None
         extracted: Extracted | None = None
         listing: Listing | None = None
+        reading = 0.0
         if response.redirect_to is None:
             if response.status != 200:
                 failure = classify_status(response.status, retry_after=_asks_to_wait(response))
@@ -84,7 +87,9 @@ class DirectVisitor:
             else:
                 try:
                     if self._reader is not None and (wants.aside or _is_large_answer(response, wants)):
+                        began = monotonic()
                         extracted = await self._reader.read(response.body, content_type, wants, response.url)
+                        reading = monotonic() - began
                     else:
                         extracted = extract(response.body, content_type, wants, response.url)
                 except NotADocument as error:
@@ -108,6 +113,7 @@ class DirectVisitor:
                             body=response.body if keep_body else None,
                             protocol=response.protocol,
                             plain=True,
+                            reading=reading,
                         )
         return Visit(
             response.url,
@@ -129,6 +135,7 @@ class DirectVisitor:
             listing,
             response.exchanges,
             response.artifacts,
+            reading=reading,
         )
 
 

@@ -248,7 +248,6 @@ class Worker:
         except BaseException:
             self._pulse.untold(reading)
             raise
-        self._pulse.told(reading)
 
     async def _tell(self, reading: Reading) -> None:
         began, now, hungry = self._clock.monotonic(), self._clock.wall(), not self._held.tasks

@@ -59,7 +59,8 @@ class Place:
         if not _PLAIN_PATH.fullmatch(path):
             return None
         home, origin, _ = self._home or self._find_home()
-        return Url(origin + path, home.scheme, home.host, home.port)
+        href = origin + path
+        return Url(href, home.scheme, home.host, home.port) if len(href) <= MAX_LENGTH else None
 
     def _find_home(self) -> tuple[Url, str, str]:
         home = stored(self.here)

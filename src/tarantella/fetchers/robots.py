@@ -34,7 +34,7 @@ WORK_PER_AGENT = 1 / 16
 Origin = tuple[str, str, int]
 
 _AGENT = ("user-agent", "useragent", "user agent")
-_RULE = ("allow", "dis", "crawl")
+_RULE = ("allow", "di", "crawl")  # of misspellings that are understood, some don't begin with "dis"
 
 
 class RobotsUnreachable(Exception):
@@ -60,7 +60,7 @@ class RobotsRules:
     def __init__(self, text: str = "") -> None:
         self._rules = Protego.parse(text)
         # Many files forbid nothing at all, however it is spelt; then there is nothing to look up for each page.
-        self._open = "dis" not in text.lower()
+        self._open = "di" not in text.lower()
         self.sitemaps: tuple[str, ...] = tuple(self._rules.sitemaps)
 
     def allowed(self, href: str, user_agent: str) -> bool:

@@ -74,7 +74,7 @@ def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[
     if not tx.first("SELECT 1 FROM runs WHERE status = 'queued' AND wanted = 'run' LIMIT 1"):
         return []
     waiting = tx.all(
-        f"SELECT id FROM runs WHERE status = 'running' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0 "
+        f"SELECT id FROM runs WHERE status = 'running' AND wanted = 'run' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0 "
         f"ORDER BY id {tx.dialect.for_update_of_free}",
         now=now + patience,
     )

@@ -74,7 +74,7 @@ class Database:
         `here` is for work of many short statements: if nobody has to be waited for, it is done on this thread, which would
         otherwise take the interpreter from the writer's after each of them.
         """
-        while here and (rest := self._rested - time.monotonic()) > 0:
+        if here and (rest := self._rested - time.monotonic()) > 0:
             await asyncio.sleep(rest)
         done = self._write_here(work, name) if here else None
         result = done[0] if done else await asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
@@ -141,7 +141,8 @@ class Database:
     def _write_here(self, work: Callable[[Tx], T], name: str) -> tuple[T] | None:
         """What came of the work; None where somebody has to be waited for: it has changed nothing then."""
         began = time.monotonic()
-        if not self.dialect.is_near or began < self._here_from or not self._writing.acquire(False):
+        soon = max(self._rested, self._here_from)
+        if not self.dialect.is_near or began < soon or not self._writing.acquire(blocking=False):
             return None
         try:
             return (self._write(work, name, patient=False),)

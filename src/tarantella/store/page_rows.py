@@ -114,9 +114,11 @@ def _as_duplicate(outcome: Outcome) -> Outcome:
         charged=outcome.charged,
         status=outcome.status,
         final_url=outcome.final_url,
-        # Its links were taken out of the worker's memory of new ones: dropped here, nobody would find them again.
+        # What it found is told once by those who look for it: dropped here, nobody would find it again.
         links=outcome.links,
         refused=outcome.refused,
+        traps=outcome.traps,
+        root=outcome.root,
         cookies=outcome.cookies,
     )
 
