@@ -8,7 +8,7 @@ import pytest
 
 from tarantella.services.app import App
 from tests.integration.crawling import QUICK, asked, awaited, begin, crawl, gaps, hits
-from tests.site import Reply, Request, Site
+from tests.site import Call, Reply, Request, Site
 from tests.site.reply import page
 
 
@@ -186,3 +186,18 @@ async def test_who_ignores_robots_txt_follows_redirects_at_once(app: App) -> Non
         crawled = await crawl(app, site, "/redirect?to=/item/1", obey_robots=False)
     assert crawled.states == {"/redirect?to=/item/1": "done"}
     assert crawled.run.requests == 1
+
+
+@pytest.mark.parametrize("obeys", [True, False])
+@awaited
+async def test_links_of_a_page_that_asks_not_to_be_followed_are_counted_and_left(app: App, obeys: bool) -> None:
+    async def hub(_call: Call) -> Reply:
+        links = '<a href="/ok">1</a> <a href="/item/1">2</a>'
+        return page("Hub", links, head='<meta name="robots" content="nofollow">')
+
+    async with Site() as site:
+        site.routes["/hub"] = hub
+        crawled = await crawl(app, site, "/hub", depth=2, obey_robots=obeys)
+    assert crawled.run.counts.done == (1 if obeys else 3)
+    refused = {reason: found["count"] for reason, found in crawled.run.refused.items()}
+    assert refused == ({"nofollow": 2} if obeys else {})

@@ -73,6 +73,7 @@ def test_every_change_is_one_that_the_table_of_transitions_has() -> None:
     made = {
         (CLOSED.state, opened().state),
         (opened().state, half_open.state),
+        (opened().state, opened().after_success().state),
         (half_open.state, half_open.after_success().state),
         (half_open.state, half_open.after_failure(NOW).state),
     }

@@ -49,7 +49,7 @@ def test_a_visit_comes_back_as_it_was_made() -> None:
         {"content-type": "text/html"},
         2,
         cookies=(COOKIE,),
-        extracted=Extracted({"title": "T"}, ["/a"], None, None, False),
+        extracted=Extracted({"title": "T"}, ["/a"], None, True),
         body=b"\x00\xff",
         protocol="h2",
         from_cache=True,

@@ -16,6 +16,7 @@ REFUSED_IN_WORDS: Mapping[str, str] = {
     "scheme": "not http or https",
     "max_pages": "over the page limit",
     "too_long": "too long",
+    "nofollow": "on pages that ask not to be followed",
     "too_many": "more than 50,000 on one page",
     "malformed": "malformed",
     **{f"trap_{rule}": f"in a trap ({rule})" for rule in TrapRule},

@@ -203,7 +203,7 @@ def scrape(
     ] = None,
     ca_file: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Certificates to trust, instead of the system's.", rich_help_panel=IDENTITY),
+        typer.Option(metavar="FILE", help="Certificates to trust, as well as the system's.", rich_help_panel=IDENTITY),
     ] = None,
     allow_network: Annotated[
         list[str] | None,

@@ -19,7 +19,8 @@ class BreakerState(StrEnum):
 
 BREAKER_TRANSITIONS: Mapping[BreakerState, frozenset[BreakerState]] = {
     BreakerState.CLOSED: frozenset({BreakerState.OPEN}),
-    BreakerState.OPEN: frozenset({BreakerState.HALF_OPEN}),
+    # Closed at once by an answer that was in flight when it opened, or by people.
+    BreakerState.OPEN: frozenset({BreakerState.HALF_OPEN, BreakerState.CLOSED}),
     BreakerState.HALF_OPEN: frozenset({BreakerState.CLOSED, BreakerState.OPEN}),
 }
 

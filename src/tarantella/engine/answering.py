@@ -72,6 +72,8 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
 def _discovered(hrefs: Collection[str], page: Page, run: ServedRun, visit: Visit) -> Discovered:
     extracted = visit.extracted
     assert extracted is not None
+    if extracted.nofollow and run.minds_robots:
+        return _refused(NOTHING_DISCOVERED, "nofollow", [href[:MAX_DETAIL] for href in hrefs])
     if len(hrefs) <= MAX_LINKS:
         return run.links.discover(hrefs, visit.url, extracted.base, page.depth)
     first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]

@@ -117,7 +117,7 @@ def went_wrong(
 def request_of(page: Page, url: Url, run: ServedRun, tools: Tools) -> Request:
     """What is asked for a page of a run, with the cookies that its host has set."""
     cookies = run.jar.of_host(url.host) if run.jar else ()
-    if run.follows is None and run.minds_redirects:
+    if run.follows is None and run.minds_robots:
         run.follows = partial(may_follow, tools.robots, run.user_agent)
     request = Request(url, run.options, page.hops, cookies, run.follows)
     return request if page.strategy == "http" else request._replace(strategy=page.strategy)

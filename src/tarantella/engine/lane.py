@@ -188,7 +188,7 @@ class OwnedLane:
                 # Whoever allows more now does not want to wait for what was allowed before.
                 self._next_dial = min(self._next_dial, self.clock.monotonic() + self.delay)
             for run in served:
-                run.minds_redirects |= policy.obey_robots
+                run.minds_robots |= policy.obey_robots
 
     paused = False
     obeys_robots = False
@@ -201,15 +201,14 @@ class OwnedLane:
 
     def set_crawl_delay(self, whose: object, seconds: float) -> bool:
         """What one server of the host asks of one user agent: the longest counts. Whether it is news."""
-        if self._crawl_delays.get(whose, 0.0) == seconds:
-            return False
-        self._crawl_delays[whose] = seconds
-        self._crawl_delay = max(self._crawl_delays.values())
-        self.delay = max(self._floor, self._parts * self._crawl_delay)
+        if is_news := self._crawl_delays.get(whose, 0.0) != seconds:
+            self._crawl_delays[whose] = seconds
+            self._crawl_delay = max(self._crawl_delays.values())
+            self.delay = max(self._floor, self._parts * self._crawl_delay)
         if self.delay:
             # The page for which robots.txt was read is about to be asked for; the next one keeps its distance from it.
             self._next_dial = max(self._next_dial, self.clock.monotonic() + self.delay)
-        return True
+        return is_news
 
     def wait_time(self, now: float | None = None) -> float:
         """Seconds until the next request may start; 0 for now, FOREVER until something in flight ends."""

@@ -120,7 +120,7 @@ def _understood(answer: bytes) -> Extracted:
 
 def _without(wants: Wants, body: bytes, content_type: str, page_url: str, problem: str) -> Extracted:
     """The page without what takes long; what is missing for that is told in its record."""
-    log.warning("A page took too long to read", action="read_in_part", url=page_url, problem=problem)
+    log.warning("A page was read in part", action="read_in_part", url=page_url, problem=problem)
     hurried = wants.hurried()
     extracted = extract(body, content_type, hurried, page_url)
     left_out = [wanted for wanted in wants.fields if wanted not in hurried.fields]

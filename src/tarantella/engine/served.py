@@ -44,8 +44,8 @@ class ServedRun:
         self.wants_recording = self.records and run.requested_strategy == "api_replay"
         self.options = options_of(run.spec, owner=run.job_id or run.id, watch=self.records)
         self.jar = Jar()
-        self.minds_redirects = run.spec.obey_robots  # a redirect may lead where robots.txt has to be asked
-        self.climbed: dict[str, str] = {}  # by host: the strategy that its pages start with instead of HTTP
+        self.minds_robots = run.spec.obey_robots  # or one of its sites does, by what people said of that
+        self.climbed: dict[str, str] = {}  # by lane: the strategy that its pages start with instead of HTTP
         self.told_missing = False  # that a strategy is not there, which is said once
         self.follows: Callable[[Url], bool] | None = None  # where redirects lead, once it is known whom to ask
 

@@ -81,9 +81,7 @@ class Settler:
     @property
     def is_full(self) -> bool:
         """Whether no more pages should be started until some are settled."""
-        if self._settling_since is None or self._weight > MAX_WAITING_BYTES:
-            return self._weight > MAX_WAITING_BYTES or self._refusal is not None
-        return self.trouble is not None
+        return self._weight > MAX_WAITING_BYTES or self.trouble is not None
 
     @property
     def trouble(self) -> str | None:

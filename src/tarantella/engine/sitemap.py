@@ -148,7 +148,7 @@ async def _answered(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, v
         outcome = await _read(page, run, visit, visit.listing, tried)
     if lane_was is BreakerState.CLOSED:
         return outcome
-    return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": lane.name})))
+    return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": lane.host})))
 
 
 async def _read(page: Page, run: ServedRun, visit: Visit, listing: Listing, tried: Attempt) -> Outcome:

@@ -10,7 +10,7 @@ from tarantella.domain.outcome import REFUSED_SAMPLES, Outcome, Refused
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.url import redact
 
-LINKS_AT_ONCE = 5_000
+LINKS_AT_ONCE = 5_000  # more than of many pages together: each slice costs the page a settle of its own
 
 
 def is_large(outcome: Outcome) -> bool:

@@ -21,7 +21,6 @@ class Head:
     language: str | None = None
     base: str | None = None
     nofollow: bool = False
-    noindex: bool = False
     refreshes: bool = False
 
     @classmethod
@@ -76,4 +75,3 @@ class Head:
     def _obey(self, content: str) -> None:
         rules = {rule.strip() for rule in content.lower().split(",")}
         self.nofollow = self.nofollow or not rules.isdisjoint({"nofollow", "none"})
-        self.noindex = self.noindex or not rules.isdisjoint({"noindex", "none"})

@@ -103,13 +103,12 @@ class Wants:
 
 
 class Extracted(Struct, frozen=True):
-    """What was in a page. `hrefs` are as written, each once; none where the page asks not to be followed."""
+    """What was in a page. `hrefs` are as written, each once."""
 
     data: dict[str, Any]
     hrefs: Collection[str] = ()
     base: str | None = None
-    meta_refresh: tuple[float, str] | None = None
-    noindex: bool = False
+    nofollow: bool = False  # the page asks crawlers not to follow its links
     cut: bool = False  # only its beginning was read
     challenge: str | None = None  # what gives the page away as one that stands in the way of the real one
     items: Sequence[dict[str, Any]] | None = (
@@ -160,10 +159,9 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     hrefs = _hrefs(html)
     text = main_text(html) if wants.text == "fast" else None
     record = _basic(wants, head.title, head.description, head.language, text, len(hrefs))
-    refresh = _refresh(html, page_url) if head.refreshes else None
-    if refresh is not None:
+    if head.refreshes and (leads_to := _refresh(html, page_url)) is not None:
         # It leads on by itself, which for us is a link like any other.
-        hrefs[refresh[1]] = None
+        hrefs[leads_to] = None
     lacking = NOTHING_LACKING
     items: list[dict[str, Any]] | None = None
     following: Collection[str] = ()
@@ -186,10 +184,9 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
             _with_article(record, subject)
     return Extracted(
         record,
-        hrefs if wants.links and not head.nofollow else (),
+        hrefs if wants.links else (),
         head.base,
-        refresh,
-        head.noindex,
+        head.nofollow,
         document.cut,
         challenge,
         items,
@@ -379,9 +376,10 @@ def _hrefs(html: turbohtml.Document) -> dict[str, None]:
     return dict.fromkeys(cast("list[str]", find(html)))
 
 
-def _refresh(html: turbohtml.Document, page_url: str) -> tuple[float, str] | None:
+def _refresh(html: turbohtml.Document, page_url: str) -> str | None:
+    """Where the page leads by itself after a while."""
     found = html.meta_refresh(page_url)
     # Without an address it only reloads the page.
     if found is None or not isfinite(found[0]) or found[1] in ("", page_url):
         return None
-    return found
+    return found[1]

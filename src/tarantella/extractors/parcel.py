@@ -18,10 +18,9 @@ def pack_extracted(extracted: Extracted) -> dict[str, Any]:
 
 
 def unpack_extracted(packed: Mapping[str, Any]) -> Extracted:
-    refresh = packed["meta_refresh"]
     how = packed["replayed"]
-    tuples = {"meta_refresh": tuple(refresh) if refresh is not None else None, "following": tuple(packed["following"])}
-    return Extracted(**{**packed, **tuples, "replayed": _replayed(how) if how is not None else None})
+    others = {"following": tuple(packed["following"]), "replayed": _replayed(how) if how is not None else None}
+    return Extracted(**{**packed, **others})
 
 
 def _replayed(packed: Mapping[str, Any]) -> Any:
