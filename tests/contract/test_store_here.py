@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tarantella.domain.errors import StoreBroken
 from tarantella.store import database as databases
 from tarantella.store import schema
 from tarantella.store.database import Database
@@ -129,3 +130,18 @@ def test_nobody_writes_while_others_are_to_be_let_in(on_file: Database, monkeypa
     asyncio.run(story())
     assert len(moments) == 8
     assert min(later - earlier for earlier, later in pairwise(moments)) >= rest
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_a_file_that_was_moved_away_is_missed_and_may_come_back(
+    on_file: Database, file: Path, comes_back: bool
+) -> None:
+    on_file.write_now(add_lane("a"))
+    away = file.with_name("elsewhere.db")
+    file.rename(away)
+    with pytest.raises(StoreBroken, match="deleted or moved away"):
+        asyncio.run(on_file.write(add_lane("b"), here=comes_back))
+    if comes_back:
+        away.rename(file)
+        on_file.write_now(add_lane("b"))
+        assert lanes(on_file) == 2

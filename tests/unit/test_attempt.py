@@ -8,6 +8,7 @@ from typing import Any, cast
 import pytest
 
 from tarantella.domain.breaker import Breaker
+from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.scope import ScopeKind
@@ -23,7 +24,7 @@ from tarantella.engine.tools import Tools
 from tarantella.engine.visit import DirectVisitor, Visit
 from tarantella.extractors.page import Extracted, Wants
 from tarantella.fetchers.contract import Request, Response
-from tarantella.fetchers.robots import Robots, RobotsRules
+from tarantella.fetchers.robots import Robots, RobotsRules, RobotsUnreachable
 from tarantella.store.lanes import Lane
 from tests.unit.test_lane import Time, lane, served
 
@@ -162,3 +163,45 @@ def test_a_crawl_delay_that_is_meant_for_another_user_agent_holds_for_the_host_t
         return place.delay
 
     assert [asyncio.run(look(run)) for run in (ours, theirs, ours)] == [0.0, 7.0, 7.0]
+
+
+class Frozen:
+    """A process that is stopped while it waits for an answer."""
+
+    def __init__(self, time: Time, seconds: float, failure: Failure) -> None:
+        self._time, self._seconds, self._failure = time, seconds, failure
+
+    async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
+        self._time.seconds += self._seconds
+        return Visit(request.url.href, failure=self._failure, detail="total")
+
+
+@pytest.mark.parametrize("failure", [Failure.TIMEOUT, Failure.NETWORK])
+@pytest.mark.parametrize(("seconds", "blamed"), [(20.5, True), (73.0, False)])
+def test_a_site_is_not_blamed_for_the_time_in_which_we_stood_still(
+    failure: Failure, seconds: float, blamed: bool
+) -> None:
+    time = Time()
+    site, place = Frozen(time, seconds, failure), lane(time)
+    tools = Tools({"http": site}, site, cast("Robots", None), {"http": STRATEGIES["http"]}, clock=time.clock)
+    run = served("r", spec=Spec(obey_robots=False, attempts=1))
+    outcome = asyncio.run(attempt(start(""), place, run, tools))
+    assert outcome.state is (PageState.FAILED if blamed else PageState.PENDING)
+    assert (outcome.charged, place.breaker.failures) == ((True, 1) if blamed else (False, 0))
+    assert ("stood still" in (outcome.detail or "")) is not blamed
+
+
+def test_who_can_t_ask_for_robots_txt_because_of_a_proxy_waits_alone() -> None:
+    class NoProxy:
+        def known(self, _url: Url) -> None:
+            return None
+
+        async def rules(self, _url: Url, _options: Any) -> RobotsRules:
+            raise RobotsUnreachable(Failure.PROXY, "connect", "The proxy can't be reached.")
+
+    tools = Tools({}, cast("Any", None), cast("Robots", NoProxy()), STRATEGIES, clock=Time().clock)
+    place, page = lane(Time()), start("")
+    outcome = asyncio.run(robots_refusal(page, resolve(page.url), place, served("r"), tools))
+    assert outcome is not None and outcome.next_at is not None
+    assert (outcome.state, outcome.reason, outcome.charged) == (PageState.PENDING, Failure.PROXY, False)
+    assert place.wait_time() == 0.0, "others go on"

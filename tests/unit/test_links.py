@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tarantella.domain.outcome import Link
+from tarantella.domain.outcome import Link, Refused
 from tarantella.domain.scope import Scope, ScopeKind
 from tarantella.domain.trap import TrapLimits
 from tarantella.domain.trap_counts import Traps
@@ -346,3 +346,11 @@ def test_an_address_is_too_long_with_all_that_belongs_to_it(more: int) -> None:
     path = "/" + "x" * (MAX_LENGTH - len("http://site.test/") + more)
     discovered = links().discover([path], HOME, None, 1)
     assert (len(discovered.links), list(discovered.refused)) == ((0, ["too_long"]) if more else (1, []))
+
+
+def test_links_that_are_pages_already_are_not_called_too_deep() -> None:
+    filter_ = links(max_depth=2)
+    assert found(filter_, ["/a", "/b", "http://site.test/c"]) == [f"http://site.test/{name}" for name in "abc"]
+    deep = filter_.discover(["/a", "/b", "http://site.test/c", "/new"], HOME, None, 2)
+    assert deep.refused["depth"] == Refused(1, ("/new",))
+    assert not filter_.discover(["/a"], HOME, None, 2).refused

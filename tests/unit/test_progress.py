@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tarantella.domain.progress import Pace, Speedometer, phase
+from tarantella.domain.progress import Pace, Speedometer, at_least, phase
 from tarantella.domain.run import Counts, RunStatus
 
 
@@ -98,3 +98,10 @@ def test_one_word_says_what_a_run_is_doing(
     status: RunStatus, pace: Pace, in_flight: int, waits: float | None, told: str
 ) -> None:
     assert phase(status, pace, in_flight, waits) == told
+
+
+def test_nothing_ends_before_its_next_page_is_due() -> None:
+    assert at_least((1.0, 2.0), 30.0) == (30.0, 30.0)
+    assert at_least((10.0, 60.0), 30.0) == (30.0, 60.0)
+    assert at_least((1.0, 2.0), None) == (1.0, 2.0)
+    assert at_least(None, 30.0) is None

@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import time
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 import pytest
 
@@ -331,3 +332,12 @@ def test_a_byte_order_mark_does_not_hide_the_first_line() -> None:
 @pytest.mark.parametrize("word", ["Disallow", "dissalow", "Diasllow"])
 def test_a_rule_is_obeyed_however_it_is_spelt(word: str) -> None:
     assert not allows(RobotsRules(f"User-agent: *\n{word}: /private"), "/private")
+
+
+def test_a_dead_proxy_of_one_run_says_nothing_to_another() -> None:
+    async def story(the: Setting) -> None:
+        through = replace(OPTIONS, proxy="http://127.0.0.1:1", near_proxy=True)
+        assert [(await the.unreachable(through)).tries for _ in range(4)] == [1, 2, 3, 3]
+        assert allows(await the.rules(), "/")
+
+    tell("User-agent: *\nAllow: /", story)

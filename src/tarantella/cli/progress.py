@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tarantella.cli import words
 from tarantella.cli.styled import Styled
 from tarantella.cli.terminal import Terminal
+from tarantella.domain.progress import at_least
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -201,8 +202,8 @@ def _outlook(snapshot: Snapshot) -> str | None:
     pace = snapshot.pace
     if snapshot.run.is_over or not snapshot.run.counts.pending:
         return None
-    if pace.eta is not None:
-        told = words.eta(*pace.eta)
+    if (eta := at_least(pace.eta, snapshot.waits_seconds)) is not None:
+        told = words.eta(*eta)
         return f"{told}, still finding pages" if _finds_pages(snapshot) else told
     return "still finding pages" if _finds_pages(snapshot) else None
 

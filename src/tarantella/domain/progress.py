@@ -52,6 +52,13 @@ class Speedometer:
         return Pace(rate, (soonest, max(latest, soonest * 1.2)), discovering)
 
 
+def at_least(eta: tuple[float, float] | None, waits: float | None) -> tuple[float, float] | None:
+    """When the end can be expected, if the next page is due only in so many seconds."""
+    if eta is None or waits is None:
+        return eta
+    return max(eta[0], waits), max(eta[1], waits)
+
+
 def phase(status: RunStatus, pace: Pace, in_flight: int, waits: float | None) -> str:
     """One word for what a run is doing."""
     if status is not RunStatus.RUNNING:

@@ -26,6 +26,9 @@ from tarantella.engine.visit import Visit
 from tarantella.fetchers.retry_after import parse_retry_after
 
 MAX_DETAIL = 500
+# A request that took so many seconds longer than it could was not what took so long: this process, or its machine, stood still.
+OVERSLEPT = 10.0
+STOOD_STILL = "this process stood still meanwhile"
 # These say nothing against the host: it was there, and gave what it had.
 ANSWERS = frozenset({Failure.NOT_FOUND, Failure.NEEDS_RENDER})
 
@@ -36,8 +39,9 @@ def failed(
     """Look up what follows from this failure, for the page and for its host."""
     failure = visit.failure
     assert failure is not None
-    excused = failure is Failure.RATE_LIMITED and lane.excuses(began)
-    events = host_learns(lane, visit, tools) if visit.protocol != FROM_CACHE else ()
+    overslept = _overslept(page, failure, run, tools.clock.monotonic() - began)
+    excused = overslept or (failure is Failure.RATE_LIMITED and lane.excuses(began))
+    events = host_learns(lane, visit, tools) if visit.protocol != FROM_CACHE and not overslept else ()
     retry_after = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))
     situation = Situation(
         failure=failure,
@@ -51,7 +55,7 @@ def failed(
     )
     decision = decide(situation, run.spec.backoff, ladder.available(lane, tools), tools.luck())
     events += ladder.refused(page, failure, lane, run, tools)
-    detail = (visit.detail or "")[:MAX_DETAIL]
+    detail = (f"{visit.detail} ({STOOD_STILL})" if overslept else visit.detail or "")[:MAX_DETAIL]
     tried = tried._replace(failure=failure, detail=detail)
     if isinstance(decision, GiveUp):
         return Outcome(
@@ -67,6 +71,12 @@ def failed(
     if not decision.escalated:
         events += ladder.missing(page, failure, lane, run, tools)
     return _again(page, decision, failure, detail, tried, events, tools)
+
+
+def _overslept(page: Page, failure: Failure, run: ServedRun, elapsed: float) -> bool:
+    """Whether the site need not have been the reason."""
+    late = elapsed > run.spec.total_timeout + OVERSLEPT
+    return late and page.strategy == "http" and failure in (Failure.TIMEOUT, Failure.NETWORK)
 
 
 def _again(

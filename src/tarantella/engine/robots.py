@@ -47,7 +47,12 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
         if error.tries >= ENOUGH_TRIES:
             return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
         asked = obeyed_retry_after(error.retry_after)
-        raise HostMustWait(asked if asked is not None else run.spec.backoff.delay(error.tries, tools.luck())) from error
+        wait = asked if asked is not None else run.spec.backoff.delay(error.tries, tools.luck())
+        if error.failure is Failure.PROXY:
+            # The host has nothing to do with it: others, who don't go that way, need not wait.
+            due = tools.clock.wall() + wait
+            return Outcome(page, PageState.PENDING, reason=error.failure, detail=str(error)[:MAX_DETAIL], next_at=due)
+        raise HostMustWait(wait) from error
     except FetchError as error:
         detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
         events = (page_failed(page, error.failure, detail),)

@@ -284,12 +284,17 @@ class Worker:
 
     async def _tick(self) -> None:
         """Once a second, and when woken: see what is wanted, take, close, start, release."""
+        trouble: str | None = None
         while True:
             self._wake.clear()
             try:
                 await self._tick_once()
+                trouble = None
             except StoreError as error:
-                log.warning("The store does not answer", action="tick_failed", error=str(error))
+                if str(error) != trouble:
+                    # Once: it is tried every second.
+                    log.warning("The store does not answer", action="tick_failed", error=str(error))
+                trouble = str(error)
             self._at_work.set()
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._wake.wait(), self._settings.timing.tick)

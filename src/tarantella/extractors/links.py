@@ -94,10 +94,12 @@ class LinkFilter:
         """The links to add to the run, in the order of the page; its address must be a resolved one."""
         if not hrefs:
             return NOTHING_DISCOVERED
-        if self._max_depth is not None and depth + 1 > self._max_depth:
-            return Discovered((), {"depth": _refused(list(dict.fromkeys(hrefs)))})
         here = page_url if base is None else moved(page_url, base)
         seen = self._handled.get(origin_of(here), _UNSEEN)
+        if self._max_depth is not None and depth + 1 > self._max_depth:
+            elsewhere = self._handled.get(ANYWHERE, _UNSEEN)
+            deeper = [href for href in dict.fromkeys(hrefs) if href not in seen and href not in elsewhere]
+            return Discovered((), {"depth": _refused(deeper)}) if deeper else NOTHING_DISCOVERED
         # On most pages of a site nothing is new, and this is all that happens.
         if seen.issuperset(hrefs):
             return NOTHING_DISCOVERED

@@ -32,6 +32,7 @@ WORK_PER_WILDCARD = 40
 WORK_PER_AGENT = 1 / 16
 
 Origin = tuple[str, str, int]
+Way = tuple[object, ...]  # an origin, and how a run gets there
 
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "di", "crawl")  # of misspellings that are understood, some don't begin with "dis"
@@ -92,9 +93,9 @@ class Robots:
         self._fetcher = fetcher
         self._known: Memory[Origin, RobotsRules] = Memory(ttl, size, clock)
         # Kept for longer than anybody waits between two tries, which is up to an hour.
-        self._failing: Memory[Origin, RobotsUnreachable] = Memory(ttl, size, clock)
-        self._given_up: Memory[Origin, RobotsUnreachable] = Memory(FAILURE_KEPT_SECONDS, size, clock)
-        self._asked: Flights[tuple[object, ...], RobotsRules] = Flights()
+        self._failing: Memory[Way, RobotsUnreachable] = Memory(ttl, size, clock)
+        self._given_up: Memory[Way, RobotsUnreachable] = Memory(FAILURE_KEPT_SECONDS, size, clock)
+        self._asked: Flights[Way, RobotsRules] = Flights()
 
     def known(self, url: Url) -> RobotsRules | None:
         """What this URL's origin allows, if that needs no asking."""
@@ -105,18 +106,18 @@ class Robots:
         known = self._known.get(url.origin)
         if known is not None:
             return known
-        if (given_up := self._given_up.get(url.origin)) is not None:
-            # Whoever is left of this host's pages need not wait for the same failure one by one.
-            raise _again(given_up)
         # A run that may reach more, or goes another way, must not share a refusal.
         way = (url.origin, options.proxy, options.ca_file, options.allow_networks)
-        return await self._asked.join(way, lambda: self._find_out(url, options))
+        if (given_up := self._given_up.get(way)) is not None:
+            # Whoever is left of this host's pages need not wait for the same failure one by one.
+            raise _again(given_up)
+        return await self._asked.join(way, lambda: self._find_out(url, options, way))
 
-    async def _find_out(self, url: Url, options: Options) -> RobotsRules:
+    async def _find_out(self, url: Url, options: Options, way: Way) -> RobotsRules:
         try:
             body = await self._fetch(url, options)
         except RobotsUnreachable as error:
-            self._count(url.origin, error)
+            self._count(way, error)
             raise
         if len(body) < SMALL_BYTES:
             rules = RobotsRules(_readable(body))
@@ -125,14 +126,14 @@ class Robots:
         self._known.put(url.origin, rules)
         return rules
 
-    def _count(self, origin: Origin, error: RobotsUnreachable) -> None:
-        before = self._failing.get(origin)
+    def _count(self, way: Way, error: RobotsUnreachable) -> None:
+        before = self._failing.get(way)
         error.tries = 1 if before is None else before.tries + 1
         if error.tries < ENOUGH_TRIES:
-            self._failing.put(origin, _again(error))
+            self._failing.put(way, _again(error))
         else:
-            self._failing.drop(origin)
-            self._given_up.put(origin, _again(error))
+            self._failing.drop(way)
+            self._given_up.put(way, _again(error))
 
     async def _fetch(self, url: Url, options: Options) -> bytes:
         """The text of robots.txt; empty when there is none."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
-from tarantella.domain.progress import Speedometer, phase
+from tarantella.domain.progress import Speedometer, at_least, phase
 from tarantella.domain.run import Counts, RunStatus
 from tarantella.services.app import App
 from tarantella.store import progress
@@ -77,7 +77,7 @@ class Speedometers:
             # Nobody has looked for long enough: what it did since it was started has to do.
             rate, soonest = average, run.counts.pending / average
             eta = (soonest, soonest * (4.0 if pace.discovering else 1.5))
-        return Progress(run, now, phase(run.status, pace, 0, waits), rate, eta, look.current)
+        return Progress(run, now, phase(run.status, pace, 0, waits), rate, at_least(eta, waits), look.current)
 
     def _speedometer(self, run_id: str) -> Speedometer:
         found = self._known.pop(run_id, None) or Speedometer()

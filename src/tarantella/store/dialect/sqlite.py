@@ -51,6 +51,7 @@ class Sqlite(Dialect):
         self.path = path
         self.told = str(path)
         self._version: int | None = None
+        self._file: tuple[int, int] | None = None  # that was opened first, by what the system calls it
         self._others_until = 0.0  # by the clock that only goes forward
         self._log = SqliteLog(path.with_name(path.name + "-wal"))
 
@@ -120,6 +121,7 @@ class Sqlite(Dialect):
                 check_same_thread=False,
                 cached_statements=KNOWN_STATEMENTS,
             )
+            self._file = self._file or self._found()
             raw.execute("PRAGMA wal_autocheckpoint = 0")
             raw.execute(f"PRAGMA cache_size = -{READER_CACHE}")
             raw.execute("PRAGMA temp_store = MEMORY")
@@ -136,12 +138,23 @@ class Sqlite(Dialect):
             connection.execute("PRAGMA synchronous = NORMAL")
             connection.execute(f"PRAGMA journal_size_limit = {LARGEST_FILE}")
             connection.writes = True
+        if self._found() != self._file:
+            # What is written would go to a file without a name, and be gone with this process.
+            raise DriverError(FileNotFoundError(f"{self.told} was deleted or moved away while it was in use"))
         # Changes when somebody else has committed since we last asked. Before the transaction: whatever fails here, none is open.
         version = connection.execute("PRAGMA data_version").scalar()
         if self._version not in (None, version):
             self._others_until = monotonic() + OTHERS_ARE_REMEMBERED
         self._version = version
         connection.execute("BEGIN IMMEDIATE")
+
+    def _found(self) -> tuple[int, int] | None:
+        """The file that has the name now."""
+        try:
+            found = self.path.stat()
+        except OSError:
+            return None
+        return found.st_dev, found.st_ino
 
     def flush(self) -> None:
         self._log.flush()
@@ -186,6 +199,8 @@ class Sqlite(Dialect):
             return StoreBroken(
                 f"{self.told} can't be opened for writing: {said}.", remedy="Check that you own its folder."
             )
+        if isinstance(error.orig, FileNotFoundError):
+            return StoreBroken(f"{said}.", remedy="Put it back, or stop: nothing more can be stored.")
         if "disk I/O" in said or isinstance(error.orig, OSError):
             # A quota, a limit or a broken disk; also a disk that is full where SQLite itself does not see it.
             return StoreBroken(
