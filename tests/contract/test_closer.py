@@ -9,9 +9,10 @@ from tarantella.domain.event import DEADLINE_REACHED
 from tarantella.domain.page import Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
+from tarantella.engine.clock import Clock
 from tarantella.engine.closer import Closer
 from tarantella.engine.holdings import Holdings
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.lane import OwnedLane
 from tarantella.store.lanes import Lane
 from tests.contract.world import HOST, NOW, World
 

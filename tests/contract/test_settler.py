@@ -16,7 +16,7 @@ from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.engine import settler as settling
 from tarantella.engine import slices
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.settler import GATHER_SECONDS, LONGEST_GATHER, Settler, gather_seconds
 from tarantella.store import pages, records
 from tarantella.store.database import Database

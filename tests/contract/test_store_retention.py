@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 
 from tarantella.domain.errors import NotFound
+from tarantella.engine.clock import Clock
 from tarantella.engine.duties import Duties
-from tarantella.engine.lane import Clock
 from tarantella.store import retention, runs
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx

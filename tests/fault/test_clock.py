@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tarantella.bootstrap import make_tools
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.tools import Tools
 from tarantella.services import runs
 from tarantella.services.app import App

@@ -15,8 +15,8 @@ from typing import TypeVar
 import pytest
 
 from tarantella.domain.errors import Conflict, NotFound, StoreBroken, StoreBusy, StoreError
+from tarantella.engine.clock import Clock
 from tarantella.engine.duties import Duties
-from tarantella.engine.lane import Clock
 from tarantella.engine.lifeline import lifeline_path
 from tarantella.services import runs
 from tarantella.services.app import App

@@ -15,7 +15,7 @@ from typing import TypeVar
 import pytest
 
 from tarantella.domain.errors import StoreBusy, WorkerDead
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.lifeline import Lifeline
 from tarantella.engine.reaper import Reaper
 from tarantella.services.submit import submit

@@ -17,7 +17,7 @@ from tarantella.bootstrap import make_tools
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import NotFound
 from tarantella.domain.spec import Spec
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker, WorkerSettings

@@ -12,7 +12,7 @@ from tarantella.domain.errors import WorkerDead
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import Page
 from tarantella.domain.run import Wanted
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.settler import Settler
 from tarantella.store import lanes, pages, runs, settle, slots, steering, times, workers
 from tarantella.store.database import Database

@@ -20,7 +20,7 @@ from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint, resolve
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.store import admission, closing, duties, runs, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled

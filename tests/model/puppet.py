@@ -16,7 +16,7 @@ from typing import Any, TypeVar, cast
 
 from tarantella.domain.errors import StoreBusy, TarantellaError
 from tarantella.domain.strategy import STRATEGIES
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit

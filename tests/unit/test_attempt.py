@@ -17,7 +17,8 @@ from tarantella.domain.strategy import STRATEGIES
 from tarantella.domain.url import Url, fingerprint, resolve
 from tarantella.engine import answering, recording
 from tarantella.engine.attempt import attempt
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.clock import Clock
+from tarantella.engine.lane import OwnedLane
 from tarantella.engine.robots import robots_refusal
 from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools

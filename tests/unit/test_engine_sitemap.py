@@ -12,7 +12,8 @@ from tarantella.domain.page import Page, PageKind
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine import sitemap
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.clock import Clock
+from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.sitemap import attempt_sitemap
 from tarantella.engine.taster import pack_request, pack_visit, unpack_request, unpack_visit

@@ -9,7 +9,8 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.page import Page
 from tarantella.domain.run import Counts, Priority, RunStatus, Wanted
 from tarantella.domain.spec import Spec
-from tarantella.engine.lane import FOREVER, Clock, OwnedLane
+from tarantella.engine.clock import Clock
+from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
 from tarantella.store.runs import Run

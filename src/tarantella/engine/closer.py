@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import partial
 
 from tarantella.domain.page import Skip
+from tarantella.engine.clock import Clock
 from tarantella.engine.holdings import Holdings
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.lane import OwnedLane
 from tarantella.store import closing
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled

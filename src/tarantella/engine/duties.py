@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tarantella.domain.errors import Conflict, StoreError
 from tarantella.engine.artifacts import Artifacts
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.store import admission, duties, idempotency, retention, runs, wakes, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 from tarantella.domain.backoff import RETRY_AFTER_CAP
@@ -17,6 +16,7 @@ from tarantella.domain.page import Page
 from tarantella.domain.parts import host_of, part_of, share
 from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.throttle import Throttle
+from tarantella.engine.clock import Clock
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
 from tarantella.store.sites import UNRULED, Ruling
@@ -25,14 +25,6 @@ FOREVER = 1e9
 # More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than so many.
 LOW_WATER = 64
 AT_HAND_PER_SLOT = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Clock:
-    """The two times: wall time for what is stored, monotonic time for waiting."""
-
-    wall: Callable[[], float] = time.time
-    monotonic: Callable[[], float] = time.monotonic
 
 
 class OwnedLane:

@@ -13,9 +13,10 @@ from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.vitals import Vitals
 from tarantella.engine.alike import Alike, alike
+from tarantella.engine.clock import Clock
 from tarantella.engine.counters import Counters
 from tarantella.engine.holdings import Holdings
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.lane import OwnedLane
 from tarantella.engine.process import memory
 from tarantella.engine.settler import Settler
 from tarantella.store import counters, sites, wakes

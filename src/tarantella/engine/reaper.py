@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.lifeline import bury, is_cut, sweep
 from tarantella.engine.timing import Timing
 from tarantella.log import log

@@ -14,7 +14,7 @@ from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import PageState
 from tarantella.domain.url import redact
 from tarantella.engine import slices
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.log import log
 from tarantella.store.connection import ValueRefused
 from tarantella.store.database import Database

@@ -13,8 +13,9 @@ from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint
+from tarantella.engine.clock import Clock
 from tarantella.engine.holdings import Holdings
-from tarantella.engine.lane import Clock, OwnedLane
+from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.store import closing, lanes, pages, runs, sites, slots, steering, workers

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from tarantella.domain.learning import RECHECKED_SHARE
 from tarantella.domain.strategy import Strategy
 from tarantella.engine.artifacts import Artifacts
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.visit import Visitor
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import Robots

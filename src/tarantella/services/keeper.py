@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.lifeline import is_cut
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.timing import Timing

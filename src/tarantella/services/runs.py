@@ -18,7 +18,7 @@ from tarantella.domain.spec import Field, Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
 from tarantella.engine.artifacts import Artifacts
-from tarantella.engine.lane import Clock
+from tarantella.engine.clock import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.exporters.stored import StoredRecord
 from tarantella.services.app import App
