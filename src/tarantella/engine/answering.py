@@ -11,11 +11,13 @@ from typing import Any
 
 import orjson
 
-from tarantella.domain.event import PAGE_CUT, Event, Level
+from tarantella.domain.breaker import BreakerState
+from tarantella.domain.event import BREAKER_CLOSED, PAGE_CUT, Event, Level
 from tarantella.domain.outcome import REFUSED_SAMPLES, Attempt, Body, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.url import Url, fingerprint, redact
 from tarantella.engine.failing import MAX_DETAIL
+from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
@@ -133,6 +135,13 @@ def _moment(milliseconds: int) -> str:
 @lru_cache(maxsize=64)
 def _second(seconds: int) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+
+
+def told_of_breaker(outcome: Outcome, lane: OwnedLane, was: BreakerState) -> Outcome:
+    """The same for a page whose host has answered; if its breaker was not closed before, that is told, too."""
+    if was is BreakerState.CLOSED:
+        return outcome
+    return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": lane.host})))
 
 
 def moved(page: Page, run: ServedRun, visit: Visit, target: Url, tried: Attempt, tools: Tools) -> Outcome:

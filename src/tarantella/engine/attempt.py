@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 
-from tarantella.domain.breaker import BreakerState
-from tarantella.domain.event import BREAKER_CLOSED, Event
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, Skip
 from tarantella.domain.url import Url, redact, stored
 from tarantella.engine import ladder
-from tarantella.engine.answering import done, moved, skipped
+from tarantella.engine.answering import done, moved, skipped, told_of_breaker
 from tarantella.engine.failing import failed
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.robots import HostMustWait, known_to_be_allowed, may_follow, robots_refusal
@@ -47,30 +45,7 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
             lane.succeeded(elapsed)
             lane.plain_ok += 1
             return done(page, run, visit, tried)
-        if visit.protocol == FROM_CACHE:
-            lane.spared()
-        if visit.artifacts and tools.artifacts is not None:
-            await tools.artifacts.keep(page.run_id, page.id, visit.artifacts)
-        cheap = lane.to_compare.pop(page.id, None) if lane.to_compare else None
-        shell = visit.extracted is not None and visit.extracted.shell is not None
-        if shell:
-            visit = ladder.without_shell(visit, page, lane, run, tools)
-        if visit.failure is not None:
-            outcome = failed(page, lane, run, tools, visit, tried, began)
-        else:
-            outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
-            if cheap is not None and not shell:
-                outcome = ladder.compared(outcome, visit, cheap, page)
-        if shell:
-            outcome = ladder.seen_empty(outcome, page, lane, run, tools)
-        if page is not taken or page.strategy != run.spec.strategy:
-            outcome = ladder.with_strategy(outcome, taken, page, run)
-        if visit.exchanges or (run.wants_recording and page.strategy == "browser"):
-            # Loaded by the first page whose scripts asked for something.
-            from tarantella.engine.recording import with_recording
-
-            outcome = await with_recording(outcome, visit, run, tools)
-        return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
+        return await _become(page, taken, lane, run, tools, visit, tried, began, elapsed)
     except HostMustWait:
         raise
     except asyncio.CancelledError:
@@ -84,16 +59,53 @@ async def attempt(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> 
         return went_wrong(page, lane, run, tools, error, (began_at, began))
 
 
+async def _become(
+    page: Page,
+    taken: Page,
+    lane: OwnedLane,
+    run: ServedRun,
+    tools: Tools,
+    visit: Visit,
+    tried: Attempt,
+    began: float,
+    elapsed: float,
+) -> Outcome:
+    """What becomes of a page about which there is something to say; it may be fetched in another way than it was taken."""
+    if visit.protocol == FROM_CACHE:
+        lane.spared()
+    if visit.artifacts and tools.artifacts is not None:
+        await tools.artifacts.keep(page.run_id, page.id, visit.artifacts)
+    cheap = lane.to_compare.pop(page.id, None) if lane.to_compare else None
+    shell = visit.extracted is not None and visit.extracted.shell is not None
+    if shell:
+        visit = ladder.without_shell(visit, page, lane, run, tools)
+    if visit.failure is not None:
+        outcome = failed(page, lane, run, tools, visit, tried, began)
+    else:
+        outcome = _answered(page, lane, run, tools, visit, tried, elapsed)
+        if cheap is not None and not shell:
+            outcome = ladder.compared(outcome, visit, cheap, page)
+    if shell:
+        outcome = ladder.seen_empty(outcome, page, lane, run, tools)
+    if page is not taken or page.strategy != run.spec.strategy:
+        outcome = ladder.with_strategy(outcome, taken, page, run)
+    if visit.exchanges or (run.wants_recording and page.strategy == "browser"):
+        # Loaded by the first page whose scripts asked for something.
+        from tarantella.engine.recording import with_recording
+
+        outcome = await with_recording(outcome, visit, run, tools)
+    return with_cookies(outcome, visit, run, tools) if visit.cookies else outcome
+
+
 def _answered(
     page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, visit: Visit, tried: Attempt, elapsed: float
 ) -> Outcome:
     """The site gave what was asked for: is it a page of this run?"""
-    lane_was = lane.breaker.state
+    was = lane.breaker.state
     if visit.protocol != FROM_CACHE:
         lane.succeeded(elapsed, rendered=page.strategy == "browser")
     if page.strategy == "http":
         lane.plain_ok += 1
-    events = () if lane_was is BreakerState.CLOSED else (Event(BREAKER_CLOSED, meta={"host": lane.host}),)
     if visit.redirect_to is not None:
         outcome = moved(page, run, visit, visit.redirect_to, tried, tools)
     elif visit.not_a_document is not None:
@@ -102,7 +114,7 @@ def _answered(
         outcome = skipped(page, Skip.SCOPE, f"redirected to {redact(visit.url)}", tried, visit)
     else:
         outcome = done(page, run, visit, tried)
-    return outcome._replace(events=outcome.events + events) if events else outcome
+    return told_of_breaker(outcome, lane, was)
 
 
 def went_wrong(

@@ -13,11 +13,9 @@ from functools import partial
 from hashlib import blake2b
 from time import time
 
-from tarantella.domain.breaker import BreakerState
 from tarantella.domain.cookie import Cookie, can_be_sent
 from tarantella.domain.decide import GiveUp, Situation, decide
 from tarantella.domain.event import (
-    BREAKER_CLOSED,
     BREAKER_OPENED,
     HOST_WAITS,
     RECORDING_STOPPED,
@@ -33,7 +31,7 @@ from tarantella.domain.recording_paging import Position, position_of, slot_value
 from tarantella.domain.recording_request import filled, filled_url, hidden_url, with_slot
 from tarantella.domain.strategy import API_REPLAY
 from tarantella.domain.url import Unfetchable, Url, fingerprint, redact, resolve, stored
-from tarantella.engine.answering import page_cut, record_of
+from tarantella.engine.answering import page_cut, record_of, told_of_breaker
 from tarantella.engine.attempt import request_of, went_wrong, with_cookies
 from tarantella.engine.failing import MAX_DETAIL, failed, page_failed
 from tarantella.engine.lane import OwnedLane
@@ -187,10 +185,7 @@ class _Replay:
             return self._failed(visit, tried, began)
         was = self.lane.breaker.state
         self.lane.answered()
-        outcome = self._answered(visit, tried, elapsed)
-        if was is BreakerState.CLOSED:
-            return outcome
-        return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": self.lane.host})))
+        return told_of_breaker(self._answered(visit, tried, elapsed), self.lane, was)
 
     def _answered(self, visit: Visit, tried: Attempt, elapsed: float) -> Outcome:
         """The server said something: is it what the recording expects?"""

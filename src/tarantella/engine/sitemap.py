@@ -6,14 +6,13 @@ import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 
-from tarantella.domain.breaker import BreakerState
-from tarantella.domain.event import BREAKER_CLOSED, NO_SITEMAP, SITEMAP_READ, SITEMAPS_NAMED, Event, Level
+from tarantella.domain.event import NO_SITEMAP, SITEMAP_READ, SITEMAPS_NAMED, Event, Level
 from tarantella.domain.failure import RETRYABLE_STATUS, Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Link, Outcome, Refused
 from tarantella.domain.page import Page, PageKind, PageState, Skip
 from tarantella.domain.sitemap import AUTO, DEEPEST_INDEX, MOST_SITEMAPS, guess_link, may_name, sitemap_link
 from tarantella.domain.url import Unfetchable, Url, redact, resolve, start_url, stored
-from tarantella.engine.answering import moved_to, skipped
+from tarantella.engine.answering import moved_to, skipped, told_of_breaker
 from tarantella.engine.attempt import attempt, request_of, went_wrong, with_cookies
 from tarantella.engine.failing import MAX_DETAIL, failed
 from tarantella.engine.lane import OwnedLane
@@ -134,7 +133,7 @@ def _nothing_there(page: Page, visit: Visit, tried: Attempt) -> Outcome:
 
 
 async def _answered(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, visit: Visit, tried: Attempt) -> Outcome:
-    lane_was = lane.breaker.state
+    was = lane.breaker.state
     if visit.protocol != FROM_CACHE:
         # Reading takes as long as the sitemap is: that says nothing about how fast the host is.
         lane.answered()
@@ -146,9 +145,7 @@ async def _answered(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools, v
     else:
         assert visit.listing is not None
         outcome = await _read(page, run, visit, visit.listing, tried)
-    if lane_was is BreakerState.CLOSED:
-        return outcome
-    return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": lane.host})))
+    return told_of_breaker(outcome, lane, was)
 
 
 async def _read(page: Page, run: ServedRun, visit: Visit, listing: Listing, tried: Attempt) -> Outcome:

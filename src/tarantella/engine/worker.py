@@ -14,19 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from tarantella import __version__
-from tarantella.domain.errors import SchemaTooNew, StoreError, WorkerDead
+from tarantella.domain.errors import StoreError
 from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.strategy import STRATEGIES
 from tarantella.engine import process
+from tarantella.engine.beat import Beat
 from tarantella.engine.closer import Closer
 from tarantella.engine.counters import Counters
 from tarantella.engine.drain import Drain
 from tarantella.engine.duties import Duties
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lifeline import Lifeline
-from tarantella.engine.pulse import Pulse, Reading
+from tarantella.engine.pulse import Pulse
 from tarantella.engine.reaper import Reaper
 from tarantella.engine.settler import Settler
 from tarantella.engine.tenure import Taken, Tenure, View
@@ -35,11 +36,12 @@ from tarantella.engine.tools import Tools
 from tarantella.log import log
 from tarantella.queues import embedded
 from tarantella.queues.contract import Hints
-from tarantella.store import lanes, schema, times, workers
+from tarantella.store import lanes, workers
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
+from tarantella.store.workers import WorkerInfo
 
 OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
 MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
@@ -80,9 +82,7 @@ class Worker:
         self._database = database
         self._settings = settings
         self._clock = clock = tools.clock
-        self._host = socket.gethostname()
-        self._beat_began = clock.monotonic()
-        self._ahead = clock.wall() - self._beat_began
+        host = socket.gethostname()
         self._wake = asyncio.Event()
         self._stop = asyncio.Event()
         self._at_work = asyncio.Event()  # it has looked for work for the first time
@@ -115,8 +115,10 @@ class Worker:
             has=has,
             **shared,
         )
+        me = WorkerInfo(self.id, settings.only_run, host, os.getpid(), __version__, settings.node, self._has)
+        self._beat = Beat(database, me, self._held, self._pulse, clock, lives=self._on_alive, owns=self._on_owned)
         self._closer = Closer(database, self._held, self.id, **shared)
-        self._reaper = Reaper(database, settings.folder, self._host, me=self.id, timing=settings.timing, **shared)
+        self._reaper = Reaper(database, settings.folder, host, me=self.id, timing=settings.timing, **shared)
         self._duties = Duties(
             database, self.id, cleanup_interval=settings.cleanup_interval, artifacts=settings.artifacts, **shared
         )
@@ -128,7 +130,7 @@ class Worker:
         """Exist: from here on this process can own lanes and keep runs."""
         self._lifeline = Lifeline(self._settings.folder, self.id)
         try:
-            await self._register()
+            await self._beat.register()
             self._hints.listen(self._wake.set)
             await self._reaper.run_once()
         except BaseException:
@@ -137,29 +139,12 @@ class Worker:
             self._lifeline.let_go()
             raise
 
-    async def _register(self) -> None:
-        info = workers.WorkerInfo(
-            self.id, self._settings.only_run, self._host, os.getpid(), __version__, self._settings.node, self._has
-        )
-        began, now = self._clock.monotonic(), self._clock.wall()
-        self._ahead = now - began
-
-        def register(tx: Tx) -> float:
-            jump = times.follow_clock(tx, self._host, now)
-            workers.register(tx, info, now)
-            return jump
-
-        if jump := await self._database.write(register, name="register"):
-            _say_clock_was_set(jump)
-        self._lives(began)
-
     async def run(self) -> None:
         """Work until told to stop, then let go of everything. `start` comes first."""
         process.tune()
         settler = asyncio.create_task(self._settler.run())
-        chores = {
-            asyncio.create_task(chore) for chore in (self._beat(), self._tick(), self._do_duties(), self._stop.wait())
-        }
+        beat = self._beat.run(self._settings.timing.beat, self.stop)
+        chores = {asyncio.create_task(chore) for chore in (beat, self._tick(), self._do_duties(), self._stop.wait())}
         try:
             done, _ = await asyncio.wait({settler, *chores}, return_when=asyncio.FIRST_COMPLETED)
             for chore in done:
@@ -228,59 +213,13 @@ class Worker:
 
     # -- what it does over and over
 
-    async def _beat(self) -> None:
-        """Say that we live; who can't, and is thought dead, must not write any more."""
-        while True:
-            await asyncio.sleep(self._settings.timing.beat)
-            try:
-                await self._beat_once()
-            except SchemaTooNew as error:
-                # Whoever brought the database up to date has workers that know it.
-                log.error("The database was upgraded; this worker ends", action="schema_too_new", why=str(error))
-                self.stop()
-            except StoreError as error:
-                log.warning("The beat could not be written", action="beat_failed", error=str(error))
-
-    async def _beat_once(self) -> None:
-        reading = self._pulse.read()
-        try:
-            await self._tell(reading)
-        except BaseException:
-            self._pulse.untold(reading)
-            raise
-
-    async def _tell(self, reading: Reading) -> None:
-        began, now, hungry = self._clock.monotonic(), self._clock.wall(), not self._held.tasks
-        elapsed = began - self._beat_began
-
-        def say(tx: Tx) -> tuple[bool, list[lanes.Lane]]:
-            schema.check(tx)
-            times.follow_clock(tx, self._host, now, worker_id=self.id, elapsed=elapsed)
-            # In one transaction: read on their own, the lanes could be those of before or after a take or a release.
-            alive = workers.beat(tx, self.id, hungry, now, reading.vitals)
-            reading.store(tx, self.id, now)
-            return alive, lanes.owned(tx, self.id)
-
-        alive, owned = await self._database.write(say, name="beat")
-        if not alive:
-            raise WorkerDead("This process was declared dead while it did not answer; its work goes on elsewhere.")
-        self._follow_clock(now - began)
-        self._lives(began)
-        self._tenure.adopt(owned)
-        self._tenure.disown(owned)
-
-    def _lives(self, since: float) -> None:
+    def _on_alive(self, since: float) -> None:
         """A beat that began then is confirmed: for some time nobody can take our lanes, and we may dial."""
-        self._beat_began = since
         self._drain.dials_until = since + self._settings.timing.dials_nothing_after
 
-    def _follow_clock(self, ahead: float) -> None:
-        """The wall clock is so much ahead of the monotonic one: if that is news, our own times go with it."""
-        jump, self._ahead = ahead - self._ahead, ahead
-        if abs(jump) > times.TOLERANCE:
-            _say_clock_was_set(jump)
-            for lane in self._held.lanes.values():
-                lane.follow_clock()
+    def _on_owned(self, owned: Sequence[lanes.Lane]) -> None:
+        self._tenure.adopt(owned)
+        self._tenure.disown(owned)
 
     async def _tick(self) -> None:
         """Once a second, and when woken: see what is wanted, take, close, start, release."""
@@ -300,9 +239,9 @@ class Worker:
                 await asyncio.wait_for(self._wake.wait(), self._settings.timing.tick)
 
     async def _tick_once(self) -> None:
-        if abs(self._clock.wall() - self._clock.monotonic() - self._ahead) > times.TOLERANCE:
+        if self._beat.clock_was_set:
             # The clock was set: a deadline must not be taken for past, nor a page for one that waits, before the store knows.
-            await self._beat_once()
+            await self._beat.once()
         view = await self._tenure.look()
         if self._settings.in_fleet and view.strategies != self._tools.strategies.keys():
             # A page may escalate to what somebody can do, whoever that is.
@@ -343,7 +282,7 @@ class Worker:
         hungry, was_hungry = not self._held.lanes, self._hungry
         self._hungry = hungry and view.owned_by_others > len(view.sated)
         if self._hungry and not was_hungry:
-            await self._beat_once()
+            await self._beat.once()
             self._hints.send(view.sated)
 
     async def _do_duties(self) -> None:
@@ -430,11 +369,3 @@ class Worker:
     def trouble(self) -> str | None:
         """What keeps results from being stored, if anything does."""
         return self._settler.trouble
-
-
-def _say_clock_was_set(jump: float) -> None:
-    log.warning(
-        f"The clock was put {'forward' if jump > 0 else 'back'} by {abs(jump):.0f} s; what was to happen later was moved with it",
-        action="clock_set",
-        seconds=round(jump),
-    )

@@ -165,7 +165,7 @@ def _read_html(document: Document, wants: Wants, page_url: str) -> Extracted:
     lacking = NOTHING_LACKING
     items: list[dict[str, Any]] | None = None
     following: Collection[str] = ()
-    if wants.fields and wants.short:
+    if wants.fields and wants.short and wants.pagination is None:
         lacking = _with_short_fields(record, wants, html, lambda: _base_url(html, page_url))
     words = record.get("word_count", 0)
     challenge = find_challenge(html, document.body, head.title, len(hrefs), words)
