@@ -151,7 +151,7 @@ async def test_a_retry_after_that_makes_no_sense_is_a_failure_like_others(app: A
 @awaited
 async def test_a_pause_of_ten_years_is_an_hour(app: App) -> None:
     async with Site() as site, begin(app, site, "/429?after=315360000", "/ok", per_host=1) as ongoing:
-        crawled = await ongoing.until(lambda now: HOST_WAITS in now.messages)
+        crawled = await ongoing.until(lambda now: HOST_WAITS in now.messages and bool(ongoing.snapshots))
         assert crawled.event(HOST_WAITS)["seconds"] == 3_600
         await asyncio.sleep(0.3)
         assert [hit.path for hit in hits(site)] == ["/429"]
