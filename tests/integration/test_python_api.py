@@ -87,6 +87,8 @@ def test_sitemaps_and_trap_limits_are_given_beside_the_addresses(tmp_path: Path)
 def test_a_limit_that_there_is_not_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match="trap limit"):
         list(scrape("http://127.0.0.1:9/", data_dir=tmp_path / "data", traps={"moons": 5}))
+    with pytest.raises(InvalidInput, match="dates is a number of 20 digits or more"):
+        list(scrape("http://127.0.0.1:9/", data_dir=tmp_path / "data", traps={"dates": 10**6_000}))
 
 
 def test_scrape_works_inside_a_running_event_loop_as_in_a_notebook(tmp_path: Path) -> None:

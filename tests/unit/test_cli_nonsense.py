@@ -33,6 +33,8 @@ SCRAPE = [
     ("example.com", "--fail-on", "always"),
     ("example.com", "--durability", "none"),
     ("example.com", "--header", "no colon here"),
+    ("example.com", "--user-agent", "Me/1.0\r\nInjected: yes"),
+    ("example.com", "--trap-limit", f"dates={'9' * 5_000}"),
     ("example.com", "--header", "Bad Name: hunter2"),
     ("example.com", "--header", "Name: hunter2\r\nInjected: yes"),
     ("example.com", "--proxy", "ftp://me:hunter2@proxy"),

@@ -127,6 +127,8 @@ def test_a_name_that_makes_a_promise_keeps_it(header: str, kept: bool) -> None:
         ("Max-Age=0", 0.0),
         ("Max-Age=-5", 0.0),
         ("Max-Age=99999999999999999999", NOW + LONGEST_LIFE),
+        pytest.param(f"Max-Age={'9' * 400}", NOW + LONGEST_LIFE, id="400 digits"),
+        pytest.param(f"Max-Age=-{'9' * 401}", 0.0, id="minus 401 digits"),
         ("Max-Age=junk", None),
         ("Max-Age=1e3", None),
         ("Expires=Thu, 01 Jan 1970 00:01:40 GMT", 100.0),

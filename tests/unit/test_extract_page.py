@@ -8,7 +8,11 @@ import orjson
 import pytest
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.outcome import Refused
+from tarantella.domain.scope import Scope, ScopeKind
 from tarantella.domain.spec import Field, Spec
+from tarantella.domain.url import resolve
+from tarantella.extractors.links import LinkFilter
 from tarantella.extractors.page import Extracted, ExtractionFailed, NotADocument, Wants, extract
 from tarantella.extractors.selectors import MAX_CHARACTERS, MAX_VALUES
 
@@ -173,6 +177,16 @@ def test_whether_links_are_to_be_followed_is_told(content: str, nofollow: bool) 
 )
 def test_a_meta_refresh_is_a_link_unless_it_only_reloads(content: str, leads_to: list[str]) -> None:
     assert list(read(f'<meta http-equiv="refresh" content="{content}">').hrefs) == leads_to
+
+
+@pytest.mark.parametrize("address", ["//[", "http://[bad/", "'http://[bad/'"])
+def test_a_meta_refresh_to_no_address_is_a_link_that_is_refused(address: str) -> None:
+    page = read(f'<title>t</title><meta http-equiv="Refresh" content="0; URL={address}"><a href=/x>x</a>')
+    assert page.data["title"] == "t"
+    assert list(page.hrefs) == ["/x", address.strip("'")]
+    links = LinkFilter(Scope.of(ScopeKind.HOST, [resolve(URL)], (), ()), None)
+    refused = links.discover(page.hrefs, URL, None, 1).refused
+    assert refused == {"malformed": Refused(1, (address.strip("'"),))}
 
 
 def test_a_refresh_for_those_without_scripts_is_left_alone() -> None:

@@ -10,6 +10,7 @@ from tarantella.domain.field import fields_of
 from tarantella.domain.spec import Spec
 from tarantella.extractors.names import ALIASES, RULES
 from tarantella.extractors.page import Extracted, Wants, extract
+from tarantella.extractors.scripts import json_in_program
 
 URL = "https://shop.test/tea/green"
 JSON_LD = """<html lang="en"><title>Green tea | Tea shop</title><script type="application/ld+json">
@@ -159,6 +160,26 @@ def test_broken_json_ld_breaks_nothing(broken: str) -> None:
     names = [*RULES, "anything"]
     fields = read(page, *(name for name in names if name not in ("text", "markdown"))).data["fields"]
     assert fields["title"] in ("T", "x")
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"a\ud800b", "a\ufffdb"),
+        (r"a\uDFFFb", "a\ufffdb"),
+        (r"\ud83d\ude00\ud83d", "\U0001f600\ufffd"),
+        (r"\ude00\ud83d\ude00", "\ufffd\U0001f600"),
+        (r"\\ud800 \\\ud800", r"\ud800 " + "\\\ufffd"),
+    ],
+)
+def test_half_a_character_in_structured_data_becomes_a_mark_wherever_it_stands(written: str, meant: str) -> None:
+    thing = f'{{"@type": "Product", "name": "{written}"}}'
+    for script in (thing, f"{thing[:-1]},}}"):
+        page = read(f'<script type="application/ld+json">{script}</script>', "title")
+        assert page.data["fields"] == {"title": meant}
+    quoted = thing.replace("\\", "\\\\").replace('"', '\\"')
+    for program in (f"window.a = {thing};", f'window.a = JSON.parse("{quoted}")'):
+        assert list(json_in_program(program)) == [{"@type": "Product", "name": meant}]
 
 
 @pytest.mark.parametrize(

@@ -287,7 +287,8 @@ def test_a_compressed_bomb_is_cut_like_any_other() -> None:
 @pytest.mark.parametrize(
     ("line", "seconds", "clamped"),
     [("1e9", 60.0, True), ("61", 60.0, True), ("60", 60.0, False), ("0.5", 0.5, False), ("-3", 0.0, False)]
-    + [("soon", 0.0, False), ("nan", 0.0, False), ("inf", 0.0, False)],
+    + [("soon", 0.0, False), ("nan", 0.0, False), ("-inf", 0.0, False), ("-1e400", 0.0, False)]
+    + [("inf", 60.0, True), ("1e400 # s", 60.0, True), ("9" * 400, 60.0, True)],
 )
 def test_a_crawl_delay_is_obeyed_up_to_a_minute(line: str, seconds: float, clamped: bool) -> None:
     rules = RobotsRules(f"User-agent: *\nCrawl-delay: {line}\n")

@@ -103,6 +103,55 @@ def test_other_encodings_are_read(encoding: str) -> None:
     assert read(text.replace("utf-8-sig", "utf-8").encode(encoding)).urls == ["http://a/1", "http://a/?b&c"]
 
 
+@pytest.mark.parametrize(
+    ("encoding", "word"),
+    [
+        ("gb2312", "中文"),
+        ("gbk", "中文镕"),
+        ("gb18030", "中文㐀"),
+        ("big5", "中文"),
+        ("euc-kr", "한국"),
+        ("euc-jp", "日本"),
+        ("shift_jis", "日本ソ"),
+        ("iso-2022-jp", "日本"),
+        ("koi8-r", "мир"),
+    ],
+)
+def test_what_declares_its_charset_is_read_in_it_wherever_the_pieces_are_cut(
+    encoding: str, word: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    urls = [f"http://a/{number}/{word}?b&c" for number in range(20)]
+    body = urlset(*urls).replace("UTF-8", encoding).encode(encoding)
+    assert read(body) == read(gzip.compress(body)) == Listing("sitemap", urls, [])
+    for piece in range(64, 80):
+        monkeypatch.setattr(unpack, "PIECE", piece)
+        assert read(body).urls == urls
+
+
+@pytest.mark.parametrize("label", ["nonsense", "utf-7", "utf-16", "utf-32", "hz-gb-2312", "x" * 60])
+def test_what_declares_a_charset_that_it_can_t_be_in_is_read_as_utf_8(label: str) -> None:
+    body = urlset("http://a/é", "http://a/2").replace("UTF-8", label).encode()
+    assert read(body) == Listing("sitemap", ["http://a/é", "http://a/2"], [])
+
+
+def test_bytes_that_stand_for_nothing_in_a_declared_charset_are_marked_and_the_rest_is_read() -> None:
+    for label in ("euc-jp", "nonsense"):
+        body = urlset("http://a/1", "http://a/!", "http://a/3").replace("UTF-8", label).encode().replace(b"!", b"\xff")
+        assert read(body) == Listing("sitemap", ["http://a/1", "http://a/\ufffd", "http://a/3"], [])
+
+
+def test_of_broken_xml_in_a_declared_charset_what_was_found_before_is_kept() -> None:
+    for label in ("gbk", "nonsense"):
+        found = read(urlset("http://a/1", "http://a/2</url>", "http://a/3").replace("UTF-8", label))
+        assert found.urls == ["http://a/1"]
+        assert str(found.trouble).startswith("it is broken: mismatched tag")
+
+
+def test_lines_of_nothing_but_blanks_and_control_characters_are_no_addresses() -> None:
+    body = "\0\n\0 \0\nhttp://a/1\n\0\0\n \x01\t\x7f\x85\u2003\0\n\ufeff\r\nhttp://a/2\n\x0b\0"
+    assert read(body) == Listing("text", ["http://a/1", "http://a/2"], [])
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_gzip_is_known_by_its_first_bytes(times: int) -> None:
     body = urlset("http://a/1").encode()
@@ -166,6 +215,8 @@ def test_of_a_file_that_ends_too_early_all_whole_addresses_are_kept(urls: list[s
 def test_no_bytes_make_reading_raise(body: bytes) -> None:
     for start in (b"", b"<urlset>", b"\x1f\x8b\x08", b"http://a/\n", b"\xff\xfe", b"<!DOCTYPE a ["):
         read(start + body)
+    for label in (b"gbk", b"shift_jis", b"iso-2022-jp", b"utf-7", b"x-user-defined", b"\xff", b"'"):
+        read(b'<?xml version="1.0" encoding="' + label + b'"?><urlset>' + body)
 
 
 # --- bad ones ---
@@ -189,12 +240,12 @@ BOMBS = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "gbk"])
 def test_entities_are_never_expanded_and_cost_nothing(name: str, encoding: str) -> None:
     references = "&l11;" * 10_000
     body = f"{BOMBS[name]}<urlset>{references}<url><loc>http://a/&l11;</loc></url><url><loc>http://a/2</loc></url></urlset>"
     began = time.process_time()
-    found = read(body.encode(encoding))
+    found = read(f'<?xml version="1.0" encoding="{encoding}"?>{body}'.encode(encoding))
     assert found.urls == ["http://a/&l11;", "http://a/2"]
     assert found.trouble == "it declares entities, which are not expanded"
     assert time.process_time() - began < 2.0
@@ -221,6 +272,10 @@ HOSTILE: dict[str, tuple[Callable[[], bytes], str]] = {
     "one tag": (lambda: START + b"<a b='" + b"x" * MAX_BYTES, "tag of more than"),
     "a comment": (lambda: START + b"<!--" + b"x" * MAX_BYTES, "tag of more than"),
     "a text": (lambda: START + b"<url><loc>" + b"x" * MAX_BYTES, "longer than"),
+    "a text in GBK": (
+        lambda: b"<?xml version='1.0' encoding='gbk'?>" + START + b"<url><loc>" + b"\xd6\xd0" * (MAX_BYTES // 2),
+        "longer than",
+    ),
     "CDATA": (lambda: START + b"<url><loc><![CDATA[" + b"x" * MAX_BYTES, "longer than"),
     "ampersands": (lambda: START + b"&" * MAX_BYTES, "ampersands"),
     "a line": (lambda: b"http://a/1\n" + b"x" * MAX_BYTES, "longer than"),

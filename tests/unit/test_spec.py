@@ -143,6 +143,7 @@ def _one(name: str, value: float) -> dict[str, Any]:
         ("allow_networks", ("everything",), "allow_networks"),
         ("fields", (Field("a", "b"), Field("a", "c")), "fields"),
         ("sitemaps", ("auto", "mailto:me@example.com"), "sitemap"),
+        *(("user_agent", f"Me/1.0{each}", "user_agent") for each in ("\r\nX: y", "\n", "\x01", "\0", "\x7f", "\ud800")),
     ],
 )
 def test_nonsense_is_refused_by_name_and_with_a_remedy(name: str, value: Any, field: str) -> None:

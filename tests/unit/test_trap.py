@@ -294,3 +294,13 @@ def test_a_limit_that_makes_no_sense_is_refused_with_the_names_that_there_are(te
         TrapLimits().with_limit(text)
     assert caught.value.field == "trap_limit"
     assert caught.value.remedy
+
+
+@pytest.mark.parametrize("digits", [10, 20, 5_000])
+def test_a_limit_of_any_length_is_refused_in_few_words(digits: int) -> None:
+    with pytest.raises(InvalidInput, match="not between 1 and 1000000000") as typed:
+        TrapLimits().with_limit(f"dates={'9' * digits}")
+    with pytest.raises(InvalidInput, match="not between 1 and 1000000000") as given:
+        TrapLimits(dates=10**digits)
+    assert len(str(typed.value)) < 200 and len(str(given.value)) < 200
+    assert TrapLimits().with_limit(f"dates={'0' * digits}7").dates == 7

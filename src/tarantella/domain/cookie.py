@@ -18,7 +18,7 @@ LONGEST_LIFE = 400 * 86_400.0
 
 _SENDABLE_NAME = re.compile(r"[!-:<>-~]+")
 _SENDABLE_VALUE = re.compile(r"[ -:<-~]*")
-_SECONDS = re.compile(r"-?[0-9]{1,20}")
+_SECONDS = re.compile(r"-?[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

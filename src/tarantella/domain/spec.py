@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from ipaddress import ip_network
@@ -21,6 +22,8 @@ from tarantella.domain.trap import TrapLimits
 __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
 
 TEXT_MODES = ("fast", "article", "none")
+# What can be said in a header: no control characters but the tab, and no halves of characters.
+_SENDABLE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +100,12 @@ class Spec:
                 f"There is no strategy {self.strategy!r}.",
                 field="strategy",
                 remedy=f"Choose one of {', '.join(STRATEGIES)}.",
+            )
+        if self.user_agent is not None and not _SENDABLE.fullmatch(self.user_agent):
+            raise InvalidInput(
+                f"The user agent {self.user_agent[:80]!r} has a character in it that can't be sent.",
+                field="user_agent",
+                remedy="Leave out line breaks and other control characters.",
             )
         if self.session is not None:
             check_session_name(self.session)

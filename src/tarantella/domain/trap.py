@@ -19,6 +19,7 @@ from tarantella.domain.url import redact
 
 OFF = "off"
 LARGEST_LIMIT = 1_000_000_000
+LONG = 20  # digits; nobody wants to read more, and Python does not write thousands
 # A calendar goes on for ever; what it shows between these years could be wanted.
 EARLIEST_YEAR = 1900
 YEARS_AHEAD = 10
@@ -70,11 +71,7 @@ class TrapLimits:
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if value is not None and not 1 <= value <= LARGEST_LIMIT:
-                raise InvalidInput(
-                    f"The trap limit {name} is {value}, which is not between 1 and {LARGEST_LIMIT}.",
-                    remedy=f"Choose a value in that range, or {OFF}.",
-                    field="trap_limit",
-                )
+                raise out_of_range(name, value)
 
     @classmethod
     def none(cls) -> Self:
@@ -85,14 +82,25 @@ class TrapLimits:
         name, _, value = (part.strip().lower() for part in text.partition("="))
         if name not in {field.name for field in fields(self)} or not (value == OFF or value.isdecimal()):
             raise InvalidInput(
-                f"{text!r} is not a trap limit.",
+                f"{text[:80]!r} is not a trap limit.",
                 remedy=f"Write NAME=NUMBER or NAME={OFF}, where NAME is one of {', '.join(TrapRule)}.",
                 field="trap_limit",
             )
-        return replace(self, **{name: None if value == OFF else int(value)})
+        # Of a number that is too long to be a limit, the beginning is enough to tell.
+        return replace(self, **{name: None if value == OFF else int(value.lstrip("0")[:LONG] or 0)})
 
     def __str__(self) -> str:
         return ", ".join(f"{name}={OFF if value is None else value}" for name, value in asdict(self).items())
+
+
+def out_of_range(name: str, value: int) -> InvalidInput:
+    """The refusal of a limit that is too small or too large, however long it is."""
+    shown = str(value) if abs(value) < 10 ** (LONG - 1) else f"a number of {LONG} digits or more"
+    return InvalidInput(
+        f"The trap limit {name} is {shown}, which is not between 1 and {LARGEST_LIMIT}.",
+        remedy=f"Choose a value in that range, or {OFF}.",
+        field="trap_limit",
+    )
 
 
 class TrapNote(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 import turbohtml
@@ -55,6 +56,26 @@ def declared_in_xml(body: bytes) -> str | None:
     """The charset that an XML declaration names."""
     found = _XML_DECLARATION.match(body)
     return known(found[1].decode("ascii")) if found else None
+
+
+def other_in_xml(body: bytes) -> str | None:
+    """The charset to read XML in that declares another than UTF-8; UTF-8 after all where it can't be the declared one."""
+    if not _XML_DECLARATION.match(body) or (declared := declared_in_xml(body)) == "utf-8":
+        return None
+    # A declaration that can be read byte by byte is not in UTF-16, whatever it says.
+    return "utf-8" if declared is None or declared.startswith("utf-16") else declared
+
+
+def decode_xml(pieces: Iterable[bytes], charset: str) -> Iterator[str]:
+    """The text in these pieces of XML; what can't be decoded becomes U+FFFD."""
+    rest = b""
+    for piece in pieces:
+        # This byte is part of no longer character in any charset that tags can be written in. Without one in all the
+        # piece, a character may be cut in two: better than to keep what never ends.
+        end = piece.rfind(b">") + 1 or len(piece)
+        yield _decode(rest + piece[:end], charset)
+        rest = piece[end:]
+    yield _decode(rest, charset)
 
 
 def _decode(body: bytes, charset: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
@@ -33,6 +34,7 @@ MAX_DESCRIPTION = 5_000
 MAX_LANGUAGE = 35
 _HREFS = turbohtml.XPath("//a/@href", smart_strings=False)
 _HREFS_AND_AREAS = turbohtml.XPath("//a/@href | //area/@href", smart_strings=False)  # takes twice as long
+_REFRESH_URL = re.compile(r"""url\s*=\s*["']?([^"'\s]+)""", re.IGNORECASE)
 MAX_ITEMS = 5_000  # records of one list page
 _MISSING_ONCE: Mapping[str, int] = MappingProxyType({MISSING: 1})
 
@@ -378,8 +380,17 @@ def _hrefs(html: turbohtml.Document) -> dict[str, None]:
 
 def _refresh(html: turbohtml.Document, page_url: str) -> str | None:
     """Where the page leads by itself after a while."""
-    found = html.meta_refresh(page_url)
+    try:
+        found = html.meta_refresh(page_url)
+    except ValueError:
+        # No address, which is found out where links are looked at.
+        return _written_refresh(html)
     # Without an address it only reloads the page.
     if found is None or not isfinite(found[0]) or found[1] in ("", page_url):
         return None
     return found[1]
+
+
+def _written_refresh(html: turbohtml.Document) -> str | None:
+    contents = (meta.attr("content") or "" for meta in html.select('meta[http-equiv="refresh" i]'))
+    return next((found[1] for content in contents if (found := _REFRESH_URL.search(content))), None)

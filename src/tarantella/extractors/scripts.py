@@ -21,6 +21,10 @@ _COMMENT = re.compile(
     r"^\s*(?:<!--|//\s*<!\[CDATA\[|/\*\s*<!\[CDATA\[\s*\*/|<!\[CDATA\[)|(?:-->|//\s*\]\]>|/\*\s*\]\]>\s*\*/|\]\]>)\s*$"
 )
 _CONTROL = re.compile(r"[\x00-\x1f]+")
+# Of an escaped character that needs two, only one; those before it are passed over as they come.
+_HALF = re.compile(
+    r"\\(?:u[Dd][89ABab][0-9A-Fa-f]{2}\\u[Dd][C-Fc-f][0-9A-Fa-f]{2}|(u[Dd][89A-Fa-f][0-9A-Fa-f]{2})|.)", re.DOTALL
+)
 _DECODER = json.JSONDecoder(strict=False)
 
 
@@ -43,6 +47,7 @@ def json_in_scripts(html: Document) -> Iterator[Any]:
 
 def json_in_program(text: str) -> Iterator[Any]:
     """The JSON values that a script assigns."""
+    text = _without_halves(text)
     end = 0
     for count, found in enumerate(_ASSIGNED.finditer(text)):
         if count >= _MOST_ASSIGNMENTS:
@@ -70,7 +75,7 @@ def parse_json(text: str) -> Any:
     except ValueError:
         pass
     # What people get wrong in JSON that they write by hand or by template.
-    mended = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", text).strip().rstrip(";"))
+    mended = _TRAILING_COMMA.sub(r"\1", _COMMENT.sub("", _without_halves(text)).strip().rstrip(";"))
     try:
         return orjson.loads(mended)
     except ValueError:
@@ -80,3 +85,10 @@ def parse_json(text: str) -> Any:
     except (ValueError, RecursionError):
         return None
     return value
+
+
+def _without_halves(text: str) -> str:
+    """The same with U+FFFD in the place of each half of a character, which could not be written anywhere."""
+    if "\\ud" not in text and "\\uD" not in text:
+        return text
+    return _HALF.sub(lambda found: "\\ufffd" if found[1] else found[0], text)

@@ -48,7 +48,7 @@ def read_sitemap(body: bytes) -> Generator[None, None, Listing]:
                 piece = piece.removeprefix(_UTF8_MARK).lstrip(_BLANKS)
                 if not piece:
                     continue
-                reader = XmlReader(pieces.encoding) if piece.startswith(b"<") else _LineReader()
+                reader = XmlReader() if piece.startswith(b"<") else _LineReader()
             reader.feed(piece)
             if len(reader.urls) + len(reader.sitemaps) > MAX_ADDRESSES:
                 raise _Enough(f"it lists more than {MAX_ADDRESSES:,} addresses")
@@ -86,7 +86,7 @@ class _LineReader:
 
     def _read(self, line: bytes) -> None:
         text = line[: MAX_LENGTH + 1].decode("utf-8", "replace").strip()
-        if not text:
+        if not any(character.isprintable() and character != " " for character in text):
             return
         if self.form is None and not text.lower().startswith(("http://", "https://")):
             raise _Enough("it is neither XML nor a list of addresses")

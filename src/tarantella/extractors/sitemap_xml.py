@@ -31,9 +31,9 @@ class BrokenXml(Exception):
 
 
 class XmlReader:
-    """Is fed pieces, and collects addresses by the names of elements, whatever namespace they are in."""
+    """Is fed pieces in UTF-8, and collects addresses by the names of elements, whatever namespace they are in."""
 
-    def __init__(self, encoding: str | None) -> None:
+    def __init__(self) -> None:
         self.form: str | None = None
         self.urls: list[str] = []
         self.sitemaps: list[str] = []
@@ -46,7 +46,8 @@ class XmlReader:
         self._rest = b""
         self._fed = 0
         self._ampersands = 0
-        self._parser = parser = expat.ParserCreate(encoding)
+        # What it declares is not asked: the parser can't read every charset, and raises for some.
+        self._parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end

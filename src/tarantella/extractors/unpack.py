@@ -7,6 +7,8 @@ import zlib
 from collections.abc import Iterator
 from itertools import chain
 
+from tarantella.extractors.charset import decode_xml, other_in_xml
+
 PIECE = 32 * 1024
 _GZIP = b"\x1f\x8b"
 _MOST_LAYERS = 2  # some servers compress what is compressed
@@ -18,7 +20,7 @@ class Damaged(Exception):
 
 
 class Unpacked:
-    """Pieces of text; raises Damaged after the last that could be had, or at once where there is none."""
+    """Pieces of text, in UTF-8 where it is XML; raises Damaged after the last that could be had, or at once where there is none."""
 
     def __init__(self, body: bytes, limit: int) -> None:
         pieces: Iterator[bytes] = (body[start : start + PIECE] for start in range(0, len(body), PIECE))
@@ -29,10 +31,11 @@ class Unpacked:
             pieces = _inflated(chain([first], pieces))
             first = next(pieces, b"")
         codec = next((codec for mark, codec in _UTF16 if first.startswith(mark)), None)
-        self.encoding = None if codec is None else "utf-8"  # of the pieces, where it is certain
         self._pieces = _within(limit, chain([first], pieces))
         if codec is not None:
             self._pieces = _as_utf8(self._pieces, codec)
+        elif (charset := other_in_xml(first)) is not None:
+            self._pieces = (text.encode() for text in decode_xml(self._pieces, charset))
 
     def __iter__(self) -> Iterator[bytes]:
         return self._pieces

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from math import inf
 
 from protego import Protego
 
@@ -34,6 +36,7 @@ WORK_PER_AGENT = 1 / 16
 Origin = tuple[str, str, int]
 Way = tuple[object, ...]  # an origin, and how a run gets there
 
+_CRAWL_DELAY = re.compile(r"^([ \t]*crawl[- ]delay[ \t]*:)([^#\n]*)", re.IGNORECASE | re.MULTILINE)
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "di", "crawl")  # of misspellings that are understood, some don't begin with "dis"
 
@@ -59,7 +62,7 @@ class RobotsRules:
     __slots__ = ("_open", "_rules", "sitemaps")
 
     def __init__(self, text: str = "") -> None:
-        self._rules = Protego.parse(text)
+        self._rules = Protego.parse(_CRAWL_DELAY.sub(_finite, text))
         # Many files forbid nothing at all, however it is spelt; then there is nothing to look up for each page.
         self._open = "di" not in text.lower()
         self.sitemaps: tuple[str, ...] = tuple(self._rules.sitemaps)
@@ -181,6 +184,15 @@ def _with_response(response: Response) -> bytes:
         wait = parse_retry_after(response.headers.get("retry-after"), time.time())
         raise RobotsUnreachable(failure, str(status), f"robots.txt answered with status {status}.", wait)
     return b""
+
+
+def _finite(found: re.Match[str]) -> str:
+    """A delay without end as one that is long: the parser would pass over it as if there were none."""
+    try:
+        endless = float(found[2]) == inf
+    except ValueError:
+        endless = False
+    return f"{found[1]} 1e9" if endless else found[0]
 
 
 def _readable(body: bytes) -> str:

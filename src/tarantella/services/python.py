@@ -21,7 +21,7 @@ from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
 from tarantella.domain.job import Wish, wish_of, wished
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
-from tarantella.domain.trap import OFF, TrapLimits
+from tarantella.domain.trap import LARGEST_LIMIT, OFF, TrapLimits, out_of_range
 from tarantella.services.app import App
 from tarantella.services.cache import folder_of
 from tarantella.services.fields_file import read_fields_file
@@ -179,6 +179,8 @@ def _trap_limits(limits: dict[str, int | None] | bool) -> TrapLimits:
         return TrapLimits() if limits else TrapLimits.none()
     chosen = TrapLimits()
     for name, value in limits.items():
+        if isinstance(value, int) and abs(value) > LARGEST_LIMIT:
+            raise out_of_range(name, value)
         chosen = chosen.with_limit(f"{name}={OFF if value is None else value}")
     return chosen
 
