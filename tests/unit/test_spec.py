@@ -186,3 +186,8 @@ def test_what_is_not_a_field_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(InvalidInput, match="not a field") as caught:
         Field.parse(text)
     assert "name=css" in str(caught.value)
+
+
+def test_a_run_that_was_stored_with_a_user_agent_that_can_t_be_sent_is_still_read() -> None:
+    stored = Spec(user_agent="ours/1.0").to_json() | {"user_agent": "ours\r\n/1.0"}
+    assert Spec.from_json(stored).user_agent == "ours/1.0"

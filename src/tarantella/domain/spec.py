@@ -22,8 +22,8 @@ from tarantella.domain.trap import TrapLimits
 __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
 
 TEXT_MODES = ("fast", "article", "none")
-# What can be said in a header: no control characters but the tab, and no halves of characters.
-_SENDABLE = re.compile(r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*")
+# What can't be said in a header: control characters but the tab, and halves of characters.
+_UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Spec:
                 field="strategy",
                 remedy=f"Choose one of {', '.join(STRATEGIES)}.",
             )
-        if self.user_agent is not None and not _SENDABLE.fullmatch(self.user_agent):
+        if self.user_agent is not None and _UNSENDABLE.search(self.user_agent):
             raise InvalidInput(
                 f"The user agent {self.user_agent[:80]!r} has a character in it that can't be sent.",
                 field="user_agent",
@@ -174,6 +174,9 @@ class Spec:
         values["backoff"] = Backoff(**values["backoff"])
         values["browser"] = Browsing.from_json(values.get("browser") or {})
         values["traps"] = TrapLimits(**values.get("traps", {}))
+        if values.get("user_agent"):
+            # Runs that were stored before this was refused must be listed all the same.
+            values["user_agent"] = _UNSENDABLE.sub("", values["user_agent"])
         values["scope"] = ScopeKind(values["scope"])
         values["priority"] = Priority(values["priority"])
         if secrets:
