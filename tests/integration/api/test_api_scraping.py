@@ -70,6 +70,12 @@ def test_a_failed_page_makes_a_task_partial_and_is_told_with_the_errors(client: 
 
 
 @pytest.mark.usefixtures("engine")
+def test_a_task_that_failed_says_why(client: Talker, site: Site) -> None:
+    status = ended(client, client.task(site.url_for("/404")))
+    assert (status["status"], status["reason"]) == ("failed", "HTTP 404")
+
+
+@pytest.mark.usefixtures("engine")
 def test_large_results_come_in_slices_that_a_cursor_joins(client: Talker, site: Site) -> None:
     task = client.task(site.url_for("/list?n=12"), max_depth=2)
     ended(client, task)

@@ -30,6 +30,7 @@ from tarantella.domain.run import RunStatus
 from tarantella.domain.url import redact
 from tarantella.services.progress import Progress, success_rate
 from tarantella.services.scraping import Results, SystemStatus, TaskRequest, error_class
+from tarantella.store.runs import Run
 
 EXCERPT = 500
 Address = Annotated[
@@ -179,7 +180,7 @@ class TaskStatusView(Told):
             success_rate=progress.success_rate,
             current_item=redact(progress.current) if progress.current else None,
             phase=progress.phase,
-            reason=run.reason,
+            reason=_why(run),
             items_per_minute=round(rate * 60, 1) if rate is not None else None,
             eta_seconds=Eta.of(progress.eta),
             created_at=moment(run.created_at),
@@ -348,9 +349,14 @@ class TaskResults(Told):
                 created_at=moment(run.created_at),
                 started_at=moment(run.started_at),
                 completed_at=moment(run.finished_at),
-                reason=run.reason,
+                reason=_why(run),
             ),
         )
+
+
+def _why(run: Run) -> str | None:
+    """Why it waits; or, where all of it failed, what was wrong with its first page."""
+    return run.reason or (run.error_message if run.status is RunStatus.FAILED else None)
 
 
 class ErrorStatistics(Told):
