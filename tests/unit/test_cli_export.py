@@ -31,6 +31,15 @@ def test_the_option_decides_then_the_name_of_the_file(
     assert target_of(app, format_name, output) == target
 
 
+@pytest.mark.parametrize(("format_name", "output"), [("parquet", None), ("parquet", "out.txt"), (None, "out.parquet")])
+def test_parquet_without_its_library_is_refused_before_the_crawl(
+    app: App, monkeypatch: pytest.MonkeyPatch, format_name: str | None, output: str | None
+) -> None:
+    monkeypatch.setattr("tarantella.exporters.as_parquet.find_spec", lambda _name: None)
+    with pytest.raises(InvalidInput, match="pip install pyarrow"):
+        target_of(app, format_name, output)
+
+
 def test_a_run_that_goes_on_is_exported_in_the_format_that_it_had(app: App) -> None:
     path = usual_path(app, "some-run", "csv")
     path.parent.mkdir(parents=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.exporters import EXPORTERS, FOLDERS
+from tarantella.exporters.as_parquet import check_library
 from tarantella.exporters.export import STDOUT, exporter_named, extension_of, format_of
 from tarantella.exporters.export import export as write
 from tarantella.services.app import App
@@ -41,6 +42,8 @@ def target_of(
     not_to: str | None = None,
 ) -> Target:
     """The target that was asked for, refused now rather than after the crawl if it can't be written."""
+    if (format_name or format_of(output or "")) == "parquet":
+        check_library()
     if output is None:
         before = exports_of(app, run_id) if run_id is not None else []
         return Target(format_name or (format_of(before[0]) if before else None) or USUAL_FORMAT)
