@@ -62,6 +62,21 @@ def test_the_command_to_go_on_writes_to_the_same_file(shell: Shell, site: str) -
         assert len(list(csv.DictReader(written))) == len(SLOW_PAGES)
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_a_run_that_goes_on_writes_to_the_file_that_was_asked_for(shell: Shell, site: str, number: int) -> None:
+    process = shell.start("scrape", site + SLOW_TREE, "--format", "csv", "-o", "records.txt", *TREE)
+    shell.until(lambda run: run["counts"]["done"] > 20)
+    process.send_signal(number)
+    end(process)
+    resumed = shell.run("runs", "resume", "latest", "--json")
+    assert (resumed.code, resumed.json["format"]) == (0, "csv")
+    with (shell.folder / "records.txt").open(encoding="utf-8-sig", newline="") as written:
+        assert len(list(csv.DictReader(written))) == len(SLOW_PAGES)
+    assert [path.suffixes for path in (shell.folder / "data" / "exports").iterdir()] == [[".target", ".json"]]
+    assert shell.run("runs", "delete", "latest", "--yes").code == 0
+    assert not list((shell.folder / "data" / "exports").iterdir())
+
+
 def test_a_second_ctrl_c_stops_at_once(shell: Shell, site: str) -> None:
     process = shell.start("scrape", f"{site}/slow?s=15", *LOOPBACK)
     shell.until(lambda run: run["status"] == "running")

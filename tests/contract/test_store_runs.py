@@ -164,6 +164,7 @@ def test_a_run_is_found_by_the_beginning_or_the_end_of_its_id(world: World) -> N
     assert world.read(runs.find, prefix=run) == run
     assert world.read(runs.find, prefix=run[:13].upper()) == run
     assert world.read(runs.find, prefix=run[-8:]) == run
+    assert world.read(runs.find, prefix=run[-12:-5]) == run  # the beginning of what `runs list` shows
     with pytest.raises(NotFound, match="runs list"):
         world.read(runs.find, prefix="nothing-like-it")
     world.submit("")

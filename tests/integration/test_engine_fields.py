@@ -129,6 +129,18 @@ async def test_kept_bodies_are_looked_at_again_without_a_request(app: App) -> No
 
 
 @awaited
+async def test_a_run_that_was_looked_at_again_can_be_looked_at_once_more(app: App) -> None:
+    async with Site() as site:
+        crawled = await crawl(app, site, "/shop/goods/1", keep_bodies=True)
+    latest = crawled.id
+    for _ in range(3):
+        latest = (await reextract(app, latest, PLAIN)).id
+    assert [record["fields"]["sku"] for record in record_stream(app, latest)] == ["L-1"]
+    [created, *_] = await runs.event_list(app, latest)
+    assert created["meta"]["reextracted_from"] == crawled.id
+
+
+@awaited
 async def test_a_list_can_be_looked_at_again_too(app: App) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, "/shop/list", keep_bodies=True)

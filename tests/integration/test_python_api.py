@@ -147,6 +147,49 @@ def test_bad_input_is_refused_before_anything_is_fetched(tmp_path: Path) -> None
         list(scrape("ftp://example.com/", data_dir=tmp_path / "data"))
 
 
+def test_a_text_where_several_may_stand_is_a_single_one(tmp_path: Path) -> None:
+    site = Site()
+    options: dict[str, Any] = {"depth": 2, "exclude": "*/item/0", "allow_networks": "127.0.0.0/8"}
+    found = in_a_thread(site, lambda: list(scrape(f"{site.url}/list?n=3", data_dir=tmp_path / "data", **options)))
+    assert {record["url"] for record in found} == {f"{site.url}{path}" for path in ("/list?n=3", "/item/1", "/item/2")}
+
+
+@pytest.mark.parametrize(
+    ("said", "named"),
+    [
+        ({"urls": None}, "urls is None"),
+        ({"urls": 5}, "urls is 5"),
+        ({"urls": ["http://127.0.0.1:9/", None]}, "urls is None"),
+        ({"urls": b"http://127.0.0.1:9/"}, "urls is b'http"),
+        ({"sitemap": [5]}, "sitemap is 5"),
+        ({"fields": {"a": 5}}, "fields.a is not a field"),
+        ({"fields_file": 5}, "fields_file is 5"),
+        ({"data_dir": "a\0b"}, "data_dir is 'a"),
+        ({"traps": None}, "traps is None"),
+        ({"include": [5]}, "include is 5"),
+        ({"allow_networks": None}, "allow_networks is None"),
+        ({"scope": "moon"}, "scope is 'moon'"),
+        ({"priority": "utmost"}, "priority is 'utmost'"),
+        ({"backoff": "long"}, "backoff is 'long'"),
+        ({"max_pages": None}, "max_pages is None"),
+        ({"depth": 1.5}, "depth is 1.5"),
+        ({"obey_robots": "no"}, "obey_robots is 'no'"),
+        ({"user_agent": 5}, "user_agent is 5"),
+        ({"secrets": {"headers": {"Authorization": "hidden"}}}, "secrets is dict"),
+    ],
+)
+def test_what_is_of_the_wrong_kind_is_refused_by_its_name(said: dict[str, Any], named: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        list(scrape(**{"urls": "http://127.0.0.1:9/", "data_dir": tmp_path / "data", **said}))
+    assert refused.value.message.startswith(named)
+
+
+def test_priority_and_backoff_are_said_as_at_the_command_line(tmp_path: Path) -> None:
+    site = Site()
+    options: dict[str, Any] = {"priority": "high", "backoff": 2, "data_dir": tmp_path / "data", **LOCAL}
+    assert len(in_a_thread(site, lambda: list(scrape(f"{site.url}/ok", **options)))) == 1
+
+
 def test_a_reader_who_is_slower_than_the_site_gets_every_record() -> None:
     async def many(_: object) -> AsyncIterator[dict[str, Any]]:
         for number in range(1_250):

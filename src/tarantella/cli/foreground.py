@@ -48,7 +48,13 @@ async def work(
     ended_before: int = 0,
 ) -> int:
     """Drain a run here and tell how it went; the exit code."""
-    summary = await drained(opened, signals, run_id, prepare, engines, ending.target, ended_before=ended_before)
+    from tarantella.services.target import remember
+
+    async def prepared(run: str, keeper: str) -> None:
+        await prepare(run, keeper)
+        remember(opened.app, run, ending.target)
+
+    summary = await drained(opened, signals, run_id, prepared, engines, ending.target, ended_before=ended_before)
     code = exits.FAILED if summary.export_error else exits.of_run(summary.run.status, ending.fail_on)
     tell(opened, summary, code, as_json=ending.as_json)
     return code

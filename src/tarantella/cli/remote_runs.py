@@ -189,6 +189,11 @@ def _path(server: Connection, run: str) -> str:
     return f"{RUNS}/{part(found_run(server, run))}"
 
 
+def _is_meant(part: str, run_id: str) -> bool:
+    """Whether this is the beginning or the end of an id, or the beginning of what is shown of it."""
+    return run_id.startswith(part) or run_id.endswith(part) or words.short_id(run_id).startswith(part)
+
+
 def found_run(server: Connection, text: str) -> str:
     """The id of the run that is meant, as `runs` has it everywhere: all of it, its beginning or end, or `latest`."""
     wanted = text.lower()
@@ -196,9 +201,7 @@ def found_run(server: Connection, text: str) -> str:
         return wanted
     newest = server.listed(RUNS, 1 if wanted == "latest" else LOOKED_THROUGH)
     ids = [str(run["id"]) for run in newest]
-    fitting = (
-        ids[:1] if wanted == "latest" else [each for each in ids if each.startswith(wanted) or each.endswith(wanted)]
-    )
+    fitting = ids[:1] if wanted == "latest" else [each for each in ids if _is_meant(wanted, each)]
     if not fitting:
         raise NotFound(f"There is no run {text!r} at {server.server}.", remedy="`tarantella runs list` shows those.")
     if len(fitting) > 1:

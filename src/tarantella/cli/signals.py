@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from types import FrameType, TracebackType
@@ -13,6 +14,8 @@ from typing import Any, Self
 from tarantella.cli import exits
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+# One wish can arrive twice: timeout(1) signals the command and then its whole group.
+SAME_WISH_SECONDS = 0.5
 SHOW_CURSOR = "\x1b[?25h"
 
 
@@ -21,6 +24,7 @@ class Signals(AbstractContextManager["Signals"]):
 
     def __init__(self) -> None:
         self.asked = False
+        self._asked_at = 0.0
         self._stop: Callable[[], object] | None = None
         self._at_once: Callable[[], object] | None = None
         self._previous: dict[int, Any] = {}
@@ -50,10 +54,12 @@ class Signals(AbstractContextManager["Signals"]):
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         if self.asked:
+            if time.monotonic() - self._asked_at < SAME_WISH_SECONDS:
+                return
             if self._at_once is not None:
                 self._at_once()
             leave_at_once()
-        self.asked = True
+        self.asked, self._asked_at = True, time.monotonic()
         if self._stop is not None:
             self._stop()
 

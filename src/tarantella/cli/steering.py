@@ -64,6 +64,7 @@ def resume(
 ) -> int:
     """Go on with a run that was interrupted or paused.
 
+    Without --format and --output, the records go where the run was told to write them when it began.
     Where a server works on the same data, or is named, it is the server that goes on with it.
     """
     from tarantella.cli.remote_runs import GOES_ON, refuse, server_of
@@ -95,6 +96,7 @@ def retry_failed(
     """Try the failed pages of a run again.
 
     Also those that it had to leave: because its time was up, or a host did not answer.
+    Without --format and --output, the records go where the run was told to write them when it began.
     """
     from tarantella.cli.remote_runs import GOES_ON, refuse, server_of
 
@@ -135,12 +137,15 @@ def _go_on(
 async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Revive) -> int:
     from tarantella.cli.foreground import Ending, work
     from tarantella.services import runs
-    from tarantella.services.export import target_of
+    from tarantella.services.export import target_again, target_of
     from tarantella.services.keeper import wait_for_keeper
 
     run_id = await find(opened, asked.run)
     await wait_for_keeper(opened.app, run_id, given_up=lambda: signals.asked)
-    target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json, run_id=run_id)
+    if asked.format is None and asked.output is None:
+        target = target_again(opened.app, run_id, opened.terminal.say)
+    else:
+        target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json)
     before = (await runs.get(opened.app, run_id)).counts
 
     async def prepare(run: str, keeper: str) -> None:

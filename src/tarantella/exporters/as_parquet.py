@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from importlib.util import find_spec
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,23 @@ TELLING = 250
 _SQL: Mapping[str, str] = {"TEXT": "string", "INTEGER": "int64", "REAL": "float64"}
 
 
+def check_library() -> None:
+    """Raises InvalidInput where the library is missing, without loading it."""
+    found = None
+    with suppress(ImportError):
+        found = find_spec("pyarrow")
+    if found is None:
+        raise _no_library()
+
+
+def _no_library() -> InvalidInput:
+    return InvalidInput(
+        "Parquet needs a library that is not installed.",
+        remedy="Install it: pip install pyarrow. Or export as csv or db.",
+        field="format",
+    )
+
+
 class ParquetExporter:
     extension = "parquet"
     needs_file = True
@@ -29,11 +48,7 @@ class ParquetExporter:
             import pyarrow  # noqa: ICN001
             import pyarrow.parquet
         except ImportError:
-            raise InvalidInput(
-                "Parquet needs a library that is not installed.",
-                remedy="Install it: pip install pyarrow. Or export as csv or db.",
-                field="format",
-            ) from None
+            raise _no_library() from None
         records = iter(records)
         first = list(islice(records, TELLING))
         kinds = {name: _SQL[kind] for name, kind in BASIC.items()}

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.exporters import EXPORTERS, FOLDERS
+from tarantella.exporters.as_parquet import check_library
 from tarantella.exporters.export import STDOUT, exporter_named, extension_of, format_of
 from tarantella.exporters.export import export as write
 from tarantella.services.app import App
 from tarantella.services.runs import field_names, record_stream
+from tarantella.services.target import USUAL_FORMAT, Target, remembered
 from tarantella.store.runs import Run
 
-USUAL_FORMAT = "jsonl"
+__all__ = ["Exported", "Target", "export", "exports_of", "target_again", "target_of", "usual_path"]
+
 OWN_FILES = ("tarantella.db", "server.", "schema.")  # in the data directory
 LONGEST_NAME = 240  # while it is written, a file has a longer one
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """Where records go and how they are written; without a destination, to the exports folder."""
-
-    format: str = USUAL_FORMAT
-    destination: str | Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +42,8 @@ def target_of(
     not_to: str | None = None,
 ) -> Target:
     """The target that was asked for, refused now rather than after the crawl if it can't be written."""
+    if (format_name or format_of(output or "")) == "parquet":
+        check_library()
     if output is None:
         before = exports_of(app, run_id) if run_id is not None else []
         return Target(format_name or (format_of(before[0]) if before else None) or USUAL_FORMAT)
@@ -56,6 +54,20 @@ def target_of(
     chosen = format_name or format_of(path) or USUAL_FORMAT
     _check_path(path, not_to, app.settings.data_dir, is_folder=chosen in FOLDERS)
     return Target(chosen, path)
+
+
+def target_again(app: App, run_id: str, note: Callable[[str], object]) -> Target:
+    """The target that was asked for when the run began; where it can't be written any more, the exports folder."""
+    before = remembered(app, run_id)
+    if before is None or before.destination is None:
+        return target_of(app, before.format if before is not None else None, None, run_id=run_id)
+    try:
+        return target_of(app, before.format, str(before.destination))
+    except InvalidInput as error:
+        if error.field != "output":
+            raise
+        note(f"{error.message} The records go to {usual_path(app, run_id, before.format)} instead.")
+        return Target(before.format)
 
 
 def _check_stdout(format_name: str, *, taken: bool) -> None:

@@ -5,27 +5,20 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
-from dataclasses import fields as fields_of
-from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
-from tarantella.domain.browsing import Browsing
-from tarantella.domain.errors import InvalidInput, TarantellaError
-from tarantella.domain.field import Field, FieldSet, field_of, field_set_of
+from tarantella.domain.errors import TarantellaError
 from tarantella.domain.job import Wish, wish_of, wished
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
-from tarantella.domain.trap import LARGEST_LIMIT, OFF, TrapLimits, out_of_range
 from tarantella.services.app import App
-from tarantella.services.cache import folder_of
-from tarantella.services.fields_file import read_fields_file
 from tarantella.services.foreground import Interrupt, work_on
+from tarantella.services.python_options import Fields, fields_wanted, path_of, several, spec_values, trap_limits
 from tarantella.services.submit import submit
 from tarantella.store import records
 from tarantella.store.ids import new_id
@@ -33,7 +26,6 @@ from tarantella.store.runs import Run
 
 POLL_SECONDS = 0.1
 Record = dict[str, Any]
-Fields: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
 OpenApp = Callable[..., App]
 
 
@@ -70,18 +62,17 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
         """
-        app = open_app(data_dir=Path(data_dir) if data_dir is not None else None, database_url=database_url)
+        app = open_app(data_dir=path_of(data_dir, "data_dir"), database_url=database_url)
         try:
-            starts = [urls] if isinstance(urls, str) else list(urls)
-            wanted = _wanted(fields, fields_file)
-            sitemaps = [sitemap] if isinstance(sitemap, str) else sitemap
+            starts = several(urls, "urls")
+            wanted = fields_wanted(fields, fields_file)
             spec = Spec(
                 fields=wanted.fields,
                 item=wanted.item,
                 pagination=wanted.pagination,
-                sitemaps=tuple(map(chosen_sitemap, sitemaps)),
-                traps=_trap_limits(traps),
-                **_spec_values(app, options),
+                sitemaps=tuple(map(chosen_sitemap, several(sitemap, "sitemap"))),
+                traps=trap_limits(traps),
+                **spec_values(app.settings, options),
             )
             spec = wished(spec, wish_of(strategy), requires_auth=requires_auth)
             # Closed by hand: the run must have been let go of before the database is.
@@ -157,65 +148,6 @@ def _put(
     except queue.Full:
         return False
     return True
-
-
-def _wanted(fields: Fields, file: str | Path | None) -> FieldSet:
-    wanted = read_fields_file(Path(file)) if file is not None else FieldSet()
-    if isinstance(fields, Mapping) and not {"fields", "item", "pagination"} & set(fields):
-        more = tuple(
-            Field.parse(f"{name}={css}") if isinstance(css, str) else field_of({"name": name, **(css or {})})
-            for name, css in fields.items()
-        )
-    elif fields is not None:
-        chosen = field_set_of(fields)
-        return replace(chosen, fields=(*wanted.fields, *chosen.fields), item=chosen.item or wanted.item)
-    else:
-        more = ()
-    return replace(wanted, fields=(*wanted.fields, *more))
-
-
-def _trap_limits(limits: dict[str, int | None] | bool) -> TrapLimits:
-    if isinstance(limits, bool):
-        return TrapLimits() if limits else TrapLimits.none()
-    chosen = TrapLimits()
-    for name, value in limits.items():
-        if isinstance(value, int) and abs(value) > LARGEST_LIMIT:
-            raise out_of_range(name, value)
-        chosen = chosen.with_limit(f"{name}={OFF if value is None else value}")
-    return chosen
-
-
-# What can be said of a run, but for what has a parameter of its own.
-_OWN = ("urls", "fields", "item", "pagination", "sitemaps", "traps", "strategy", "auto")
-_OPTIONS = {each.name for each in fields_of(Spec)} - set(_OWN)
-
-
-def _spec_values(app: App, options: dict[str, Any]) -> dict[str, Any]:
-    settings = app.settings
-    if options.pop("cache", False):
-        options.setdefault("cache_dir", str(folder_of(settings, None)))
-    values: dict[str, Any] = {
-        "cache_bytes": settings.cache_bytes,
-        "concurrency": settings.concurrency,
-        "per_host": settings.per_host,
-        "max_pages": settings.max_pages,
-        "attempts": settings.attempts,
-        "total_timeout": settings.http_timeout_seconds,
-        "connect_timeout": settings.connect_timeout_seconds,
-        "user_agent": settings.user_agent,
-        "allow_networks": tuple(settings.allow_networks),
-    }
-    for name in options.keys() - _OPTIONS:
-        likely = get_close_matches(name, _OPTIONS, 1, cutoff=0.6)
-        raise InvalidInput(
-            f"scrape() has no option {name!r}.",
-            field=name,
-            remedy=f"Did you mean {likely[0]!r}?" if likely else f"It has {', '.join(sorted(_OPTIONS))}.",
-        )
-    browser = options.pop("browser", None)
-    if browser is not None:
-        options["browser"] = browser if isinstance(browser, Browsing) else Browsing.from_json(browser)
-    return {**values, **options, "allow_networks": tuple(options.get("allow_networks", settings.allow_networks))}
 
 
 async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[Record, None]:

@@ -17,7 +17,7 @@ from tarantella.engine.reader import MOST_CHILDREN, Readers
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.page import Extracted, Wants, extract
 from tarantella.services.app import App
-from tarantella.store import bodies, runs
+from tarantella.store import bodies, events, runs
 from tarantella.store.bodies import Kept, Reread
 from tarantella.store.ids import new_id
 from tarantella.store.runs import Run
@@ -30,12 +30,7 @@ _FETCHED = ("url", "final_url", "depth", "status", "content_type", "fetched_at",
 async def reextract(app: App, run_id: str, wanted: FieldSet, *, text: str | None = None) -> Run:
     """Make a new run of the kept bodies of another, with these fields. The other one stays as it is."""
     source = await app.database.read(partial(runs.get, run_id=run_id))
-    if not await app.database.read(partial(bodies.count, run_id=run_id)):
-        raise InvalidInput(
-            f"The run {run_id} has kept no bodies.",
-            remedy="Scrape with --keep-bodies to be able to look again later.",
-            field="run",
-        )
+    origin = await _run_with_bodies(app, run_id)
     spec = replace(
         source.spec,
         fields=wanted.fields,
@@ -53,7 +48,7 @@ async def reextract(app: App, run_id: str, wanted: FieldSet, *, text: str | None
     readers = Readers()
     try:
         last = 0
-        while kept := await app.database.read(partial(bodies.after, run_id=run_id, last=last, limit=AT_ONCE)):
+        while kept := await app.database.read(partial(bodies.after, run_id=origin, last=last, limit=AT_ONCE)):
             last = kept[-1].page_id
             reread = await asyncio.gather(*(_reread(readers, page, wants) for page in kept))
             add = partial(bodies.add, run_id=new, pages=reread, now=app.now())
@@ -61,9 +56,23 @@ async def reextract(app: App, run_id: str, wanted: FieldSet, *, text: str | None
     finally:
         await readers.close()
     await app.database.write(
-        partial(bodies.finish, run_id=new, source=run_id, now=app.now()), durable=True, name="reextract"
+        partial(bodies.finish, run_id=new, source=origin, now=app.now()), durable=True, name="reextract"
     )
     return await app.database.read(partial(runs.get, run_id=new))
+
+
+async def _run_with_bodies(app: App, run_id: str) -> str:
+    """The run itself, or the one whose bodies it was made from."""
+    history = await app.database.read(partial(events.listed, run_id=run_id, limit=1))
+    origin = next((event["meta"].get("reextracted_from") for event in history), None)
+    for each in (run_id, origin):
+        if each is not None and await app.database.read(partial(bodies.count, run_id=each)) > 0:
+            return each
+    raise InvalidInput(
+        f"The run {run_id} has kept no bodies.",
+        remedy="Scrape with --keep-bodies to be able to look again later.",
+        field="run",
+    )
 
 
 async def _reread(readers: Readers, page: Kept, wants: Wants) -> Reread:

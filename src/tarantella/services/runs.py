@@ -22,6 +22,7 @@ from tarantella.engine.clock import Clock
 from tarantella.engine.reaper import Reaper
 from tarantella.exporters.stored import StoredRecord
 from tarantella.services.app import App
+from tarantella.services.target import forget
 from tarantella.store import closing, events, first_page, pages, records, runs, steering, workers
 from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
@@ -183,6 +184,7 @@ async def delete(app: App, run_id: str) -> None:
     while not await app.database.write(partial(runs.delete_some, run_id=run_id), name="delete"):
         pass
     await asyncio.to_thread(Artifacts(app.settings.artifacts_dir).remove, [run_id])
+    forget(app, run_id)
     await app.database.kept()
 
 

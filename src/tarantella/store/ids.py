@@ -7,6 +7,7 @@ import time
 from uuid import UUID
 
 LENGTH = 36
+SHOWN = 12  # of its end, where there is little room
 HIGHEST = "~"  # sorts behind every character of an identifier
 
 

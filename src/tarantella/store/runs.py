@@ -20,7 +20,7 @@ from tarantella.domain.spec import Spec
 from tarantella.domain.trap import TrapNote
 from tarantella.store import admission, events, page_rows, run_row
 from tarantella.store.connection import Row
-from tarantella.store.ids import HIGHEST, LENGTH
+from tarantella.store.ids import HIGHEST, LENGTH, SHOWN
 from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
 
@@ -248,7 +248,7 @@ def lock(tx: Tx, run_ids: Iterable[str]) -> list[Run]:
 
 
 def find(tx: Tx, prefix: str) -> str:
-    """The id of the run that this text is the beginning (or the end) of; `latest` is the newest."""
+    """The id of the run that this text is the beginning or the end of, or the beginning of what is shown of it; `latest` is the newest."""
     if prefix == "latest":
         found = tx.all(
             f"SELECT id FROM runs WHERE {IS_SEEN} ORDER BY created_at DESC, id DESC LIMIT 1",
@@ -256,10 +256,13 @@ def find(tx: Tx, prefix: str) -> str:
     else:
         part = prefix.lower()
         found = tx.all("SELECT id FROM runs WHERE id = :id", id=part) or tx.all(
-            "SELECT id FROM runs WHERE (id >= :part AND id < :above) OR substr(id, :place) = :part LIMIT 2",
+            "SELECT id FROM runs WHERE (id >= :part AND id < :above) OR substr(id, :place) = :part "
+            "OR substr(id, :shown, :length) = :part LIMIT 2",
             part=part,
             above=part + HIGHEST,
             place=max(1, LENGTH + 1 - len(part)),
+            shown=LENGTH + 1 - SHOWN,
+            length=len(part),
         )
     if not found:
         raise _no_run(prefix)
