@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tarantella.bootstrap import open_app
+from tarantella.cli.signals import SAME_WISH_SECONDS
 from tarantella.settings import load
 from tests.contract.world import World
 from tests.fault.processes import SiteProcess, until
@@ -176,6 +178,7 @@ def test_a_second_signal_stops_at_once_and_leaves_no_engine_behind(site: SitePro
         engines = server.engine_pids()
         server.signal(signal.SIGINT)
         until(lambda: "Stopping" in server.errors, 10, "the server did not hear the first signal")
+        time.sleep(SAME_WISH_SECONDS)
         server.signal(signal.SIGINT)
         assert server.wait(2) == 130
         until(lambda: not any(map(is_alive, engines)), 2, "an engine outlived its server")
