@@ -23,6 +23,7 @@ PATIENCE = 60.0
 # A disk that keeps us waiting for longer than this is waited for by another thread, until it has had time to recover.
 LONGEST_HERE = 0.05
 SLOW_IS_REMEMBERED = 10.0
+LOOKS_HERE, LOOK_PAUSE = 10, 0.001
 
 
 class _Occupied(Exception):
@@ -74,9 +75,7 @@ class Database:
         `here` is for work of many short statements: if nobody has to be waited for, it is done on this thread, which would
         otherwise take the interpreter from the writer's after each of them.
         """
-        if here and (rest := self._rested - time.monotonic()) > 0:
-            await asyncio.sleep(rest)
-        done = self._write_here(work, name) if here else None
+        done = await self._written_here(work, name) if here and self.dialect.is_near else None
         result = done[0] if done else await asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
         if durable:
             await self.kept()
@@ -138,11 +137,21 @@ class Database:
                 if self._rested <= time.monotonic():
                     return self._write(work, name)
 
+    async def _written_here(self, work: Callable[[Tx], T], name: str) -> tuple[T] | None:
+        """The same as below, a few times: others like us hold the database for a few milliseconds."""
+        for _ in range(LOOKS_HERE):
+            if (rest := self._rested - time.monotonic()) > 0:
+                await asyncio.sleep(rest)
+            done = self._write_here(work, name)
+            if done is not None or time.monotonic() < self._here_from:
+                return done
+            await asyncio.sleep(LOOK_PAUSE)
+        return None
+
     def _write_here(self, work: Callable[[Tx], T], name: str) -> tuple[T] | None:
         """What came of the work; None where somebody has to be waited for: it has changed nothing then."""
         began = time.monotonic()
-        soon = max(self._rested, self._here_from)
-        if not self.dialect.is_near or began < soon or not self._writing.acquire(blocking=False):
+        if began < max(self._rested, self._here_from) or not self._writing.acquire(blocking=False):
             return None
         try:
             return (self._write(work, name, patient=False),)
