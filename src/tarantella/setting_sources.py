@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from tarantella.domain.errors import InvalidInput
 
 PREFIX = "TARANTELLA_"
+ALIKE = 0.85  # DATABSE_URL is taken for DATABASE_URL, SERVICE_HOST not for HOST
 ENVIRONMENT, DOTENV, TOML = "environment", ".env", "tarantella.toml"
 
 Names = Mapping[str, str]  # variable → setting; of two variables of one setting, the first wins
@@ -30,9 +31,22 @@ class Found(NamedTuple):
 
 
 def from_environment(names: Names) -> Iterator[Found]:
-    """Others' variables may begin as ours do, so only those that are known are looked at."""
+    """Others' variables may begin as ours do: those that nobody knows are left alone, but for what looks misspelt."""
     given = {name.upper(): value for name, value in os.environ.items()}
-    return (Found(name, given[variable], ENVIRONMENT) for variable, name in names.items() if given.get(variable))
+    for variable, name in names.items():
+        if given.get(variable):
+            yield Found(name, given[variable], ENVIRONMENT)
+    for stranger in given.keys() - names.keys():
+        if stranger.startswith(PREFIX) and _looks_like_one_of(names, stranger):
+            yield Found(stranger, given[stranger], ENVIRONMENT)
+
+
+def _looks_like_one_of(names: Names, stranger: str) -> bool:
+    # Few have any, and nobody else should pay for comparing them.
+    from difflib import get_close_matches
+
+    ours = [variable.removeprefix(PREFIX) for variable in names if variable.startswith(PREFIX)]
+    return bool(get_close_matches(stranger.removeprefix(PREFIX), ours, 1, cutoff=ALIKE))
 
 
 def from_dotenv(names: Names) -> Iterator[Found]:

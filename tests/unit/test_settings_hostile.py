@@ -167,3 +167,26 @@ def test_without_a_home_everything_works(monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.delenv(name, raising=False)
     assert "HOME" not in os.environ
     assert CliRunner().invoke(app, ["runs", "list"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("variable", "meant"),
+    [
+        ("TARANTELLA_DATABSE_URL", "TARANTELLA_DATABASE_URL"),
+        ("tarantella_datadir", "TARANTELLA_DATA_DIR"),
+        ("TARANTELLA_PER_HOSTS", "TARANTELLA_PER_HOST"),
+    ],
+)
+def test_a_misspelt_variable_is_refused_with_what_was_meant(
+    monkeypatch: pytest.MonkeyPatch, variable: str, meant: str
+) -> None:
+    monkeypatch.setenv(variable, "1")
+    with pytest.raises(InvalidInput, match=f"no setting '{variable.upper()}'.*environment") as refused:
+        load()
+    assert meant in (refused.value.remedy or "")
+
+
+@pytest.mark.parametrize("variable", ["TARANTELLA_SERVICE_HOST", "TARANTELLA_PORT_8000_TCP", "TARANTELLA_IMAGE"])
+def test_a_variable_of_somebody_else_is_left_alone(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
+    monkeypatch.setenv(variable, "tcp://10.0.0.1:8000")
+    load()

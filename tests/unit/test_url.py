@@ -30,7 +30,12 @@ PAIRS = st.lists(st.tuples(LETTERS, LETTERS), max_size=5)
     [
         ("example.com", "https://example.com/"),
         ("  example.com/a b \n", "https://example.com/a%20b"),
-        ("localhost:8000", "https://localhost:8000/"),
+        ("localhost:8000", "http://localhost:8000/"),
+        ("app.localhost/x", "http://app.localhost/x"),
+        ("localhost.example.com", "https://localhost.example.com/"),
+        ("nas/x", "http://nas/x"),
+        ("10.0.0.7:80/a", "http://10.0.0.7/a"),
+        ("[::1]:8000", "http://[::1]:8000/"),
         ("example.com:8080/x?y#z", "https://example.com:8080/x?y"),
         ("HTTP://EXAMPLE.COM:80/A", "http://example.com/A"),
         ("https://example.com:443", "https://example.com/"),

@@ -61,7 +61,11 @@ app = typer.Typer(rich_markup_mode=None)
 def scrape(
     urls: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[URL]...", help="Where to start; `example.com` means https.", show_default=False),
+        typer.Argument(
+            metavar="[URL]...",
+            help="Where to start; `example.com` means https, `localhost:8000` http.",
+            show_default=False,
+        ),
     ] = None,
     urls_file: Annotated[
         str | None,

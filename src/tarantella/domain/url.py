@@ -45,6 +45,8 @@ _HAS_SCHEME = re.compile(r"^[a-zA-Z][a-zA-Z0-9+.-]*:")
 _HOST_AND_PORT = re.compile(r"^[^/?#@:]+:\d{1,5}(?:[/?#]|$)")
 # What looks like a host with a port and is none: tel:5551234, javascript:0.
 _OTHER_SCHEME = re.compile(r"^(?:about|blob|data|file|ftp|gopher|javascript|mailto|tel|wss?):", re.IGNORECASE)
+# Names and addresses that browsers, too, take for a server nearby, which rarely speaks https.
+_NEARBY = re.compile(r"^(?:[^/?#.:@]+|(?:[^/?#:@]+\.)?localhost|[\d.]+|\[[^\]]*\])(?::\d*)?(?:[/?#]|$)", re.IGNORECASE)
 _ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -134,7 +136,7 @@ def _too_long(length: int) -> Unfetchable:
 
 
 def start_url(text: str) -> Url:
-    """A start address as a person types it: `example.com` means https."""
+    """A start address as a person types it: `example.com` means https, `localhost:8000` and `10.0.0.7` http."""
     text = text.strip()
     if not text:
         raise Unfetchable(
@@ -143,7 +145,7 @@ def start_url(text: str) -> Url:
     if _CONTROL.search(text):
         raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
     if not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text)):
-        text = f"https://{text}"
+        text = f"{'http' if _NEARBY.match(text) else 'https'}://{text}"
     parsed = _parse(text)
     if parsed.username or parsed.password:
         raise Unfetchable(
