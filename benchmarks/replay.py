@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -16,6 +16,7 @@ from tarantella.bootstrap import open_app
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.field import Field
 from tarantella.domain.job import Wish as Strategy
+from tarantella.domain.struct import replace
 from tarantella.fetchers.browser.finding import find_browser
 from tarantella.services import intake, jobs
 from tarantella.services.app import App

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.domain.struct import replace
 from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.reader import Readers
 from tarantella.engine.taster import TASTER, Taster

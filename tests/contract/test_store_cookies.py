@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tarantella.domain.cookie import Cookie
+from tarantella.domain.struct import replace
 from tarantella.store import cookies, runs
 from tests.contract.world import HOST, NOW, World, done, failed, link
 

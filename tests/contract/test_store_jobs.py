@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +14,7 @@ from tarantella.domain.field import Field
 from tarantella.domain.job import Wish
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.spec import Secrets, Spec
+from tarantella.domain.struct import replace
 from tarantella.store import admission, duties, first_page, idempotency, intake, jobs, runs, submission
 from tarantella.store.database import Database
 from tarantella.store.ids import new_id

@@ -12,12 +12,12 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 from tarantella.bootstrap import make_tools, open_app
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 from tarantella.engine import slices
 from tarantella.engine.taster import LONGEST_LINE, Taster, serve_tastings
 from tarantella.engine.timing import Timing

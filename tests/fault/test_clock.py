@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tarantella.bootstrap import make_tools
+from tarantella.domain.struct import replace
 from tarantella.engine.clock import Clock
 from tarantella.engine.tools import Tools
 from tarantella.services import runs

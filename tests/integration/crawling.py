@@ -7,7 +7,7 @@ import functools
 import time
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ParamSpec, Protocol, Self
@@ -17,6 +17,7 @@ from tarantella.bootstrap import make_tools
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import NotFound
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 from tarantella.engine.clock import Clock
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools

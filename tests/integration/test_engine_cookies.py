@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from tarantella.bootstrap import make_tools
 from tarantella.domain.spec import Secrets
+from tarantella.domain.struct import replace
 from tarantella.fetchers.dns import Dns
 from tarantella.fetchers.guard import Guard
 from tarantella.services.app import App
@@ -31,7 +32,7 @@ def login(site: Site, *set_cookies: str, links: tuple[str, ...] = ("/cookies?1",
 
     async def handler(call: Call) -> Reply:
         reply = page_with_links("Welcome", links)
-        return replace(reply, headers=tuple(("Set-Cookie", each) for each in set_cookies))
+        return dataclasses.replace(reply, headers=tuple(("Set-Cookie", each) for each in set_cookies))
 
     site.routes["/login"] = handler
 
@@ -92,7 +93,9 @@ async def test_a_cookie_that_is_set_on_the_way_to_another_host_arrives_there(app
 
         async def gate(call: Call) -> Reply:
             reply = page("Moved", status=302, location=site.url_for("/cookies", "www.shop.test"))
-            return replace(reply, headers=(*reply.headers, ("Set-Cookie", "pass=1; Domain=shop.test; Path=/")))
+            return dataclasses.replace(
+                reply, headers=(*reply.headers, ("Set-Cookie", "pass=1; Domain=shop.test; Path=/"))
+            )
 
         site.routes["/gate"] = gate
         crawled = await crawl(with_names(app), site, site.url_for("/gate", "login.shop.test"))
@@ -104,7 +107,7 @@ async def test_a_cookie_that_is_set_on_the_way_to_another_host_arrives_there(app
 async def test_a_session_survives_the_end_of_the_process(app: App) -> None:
     async with Site() as site:
         login(site, "sid=1; Path=/", "all=1; Path=/; Max-Age=3600", links=("/slow?s=30",))
-        hasty = replace(app, settings=replace(app.settings, drain_seconds=0.0))
+        hasty = replace(app, settings=dataclasses.replace(app.settings, drain_seconds=0.0))
         async with begin(eager(hasty), site, "/login", depth=2) as ongoing:
             await site.until(lambda: any(hit.path == "/slow" for hit in site.hits))
             await ongoing.until(lambda run: run.states.get("/login") == "done")
@@ -124,7 +127,7 @@ async def test_an_attempt_that_fails_brings_its_cookies_to_the_next(app: App) ->
         async def gate(call: Call) -> Reply:
             if call.request.header("cookie") == "proof=1":
                 return page("Inside")
-            return replace(page("Prove it", status=503), headers=(("Set-Cookie", "proof=1; Path=/"),))
+            return dataclasses.replace(page("Prove it", status=503), headers=(("Set-Cookie", "proof=1; Path=/"),))
 
         site.routes["/gate"] = gate
         crawled = await crawl(app, site, "/gate")
@@ -138,7 +141,7 @@ async def test_a_cookie_s_value_is_shown_nowhere(app: App, ending: str) -> None:
 
         async def handler(call: Call) -> Reply:
             status = 200 if ending == "completed" else 500
-            return replace(page("Hello", status=status), headers=(("Set-Cookie", f"sid={SECRET}; Path=/"),))
+            return dataclasses.replace(page("Hello", status=status), headers=(("Set-Cookie", f"sid={SECRET}; Path=/"),))
 
         site.routes["/set"] = handler
         with captured_log() as logs:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
-from dataclasses import replace
 
 import pytest
 
@@ -16,6 +16,7 @@ from tarantella.domain.event import (
     RUN_REQUEUED,
     RUN_RESUMED,
 )
+from tarantella.domain.struct import replace
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.store import workers
@@ -104,7 +105,7 @@ async def test_an_interrupted_run_costs_no_attempt_and_goes_on_where_it_was(app:
 
 @awaited
 async def test_a_stop_does_not_wait_for_ever_and_charges_nothing(app: App) -> None:
-    hasty = replace(app, settings=replace(app.settings, drain_seconds=0.1))
+    hasty = replace(app, settings=dataclasses.replace(app.settings, drain_seconds=0.1))
     async with Site() as site, begin(eager(hasty), site, "/never", attempts=1) as ongoing:
         await site.until(lambda: len(hits(site)) == 1)
         ongoing.interrupt.set()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.guard import Guard

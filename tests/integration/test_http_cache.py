@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from email.utils import formatdate
 from pathlib import Path
 
 import pytest
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.cached import CachedFetcher
 from tarantella.fetchers.contract import Caching, FetchError, Options, Request, Response

@@ -8,12 +8,12 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers import FETCHERS, Means, default_user_agent
 from tarantella.fetchers.contract import FetchError, Options, Request, Response

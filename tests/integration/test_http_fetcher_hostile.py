@@ -10,12 +10,12 @@ import socket
 import threading
 import time
 import zlib
-from dataclasses import replace
 
 import pytest
 from wreq import exceptions
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns

@@ -6,12 +6,12 @@ import asyncio
 import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns

@@ -6,12 +6,12 @@ import asyncio
 import socket
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 
 import pytest
 
 from tarantella.bootstrap import make_tools
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
 from tarantella.fetchers.dns import Dns

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tarantella.domain.struct import replace
 from tarantella.fetchers.cache import Cache, Entry, Summary
 
 KEY = "0123456789abcdef0123456789abcdef"

@@ -8,13 +8,13 @@ import resource
 import sqlite3
 import time
 import tomllib
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tarantella.bootstrap import open_app
+from tarantella.domain.struct import replace
 from tarantella.services import doctor
 from tarantella.services.app import App
 from tarantella.services.doctor import LIBRARIES, Check, Health

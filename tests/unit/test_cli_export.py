@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import replace
 from tarantella.services.app import App
 from tarantella.services.export import Target, exports_of, target_again, target_of, usual_path
 from tarantella.services.target import remember, remembered

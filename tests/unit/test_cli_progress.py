@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from dataclasses import replace
 from typing import TextIO, cast
 
 import pytest
@@ -21,6 +20,7 @@ from tarantella.cli.terminal import AsciiStream, Screen, Terminal
 from tarantella.domain.progress import Pace
 from tarantella.domain.run import Counts, RunStatus, Wanted
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 from tarantella.services.foreground import Snapshot
 from tarantella.services.runs import Run
 
@@ -96,7 +96,7 @@ def test_live_lines_tell_numbers_speed_and_when_it_may_end() -> None:
     ],
 )
 def test_what_it_waits_for_is_told_in_both_ways(change: dict[str, object], told: str) -> None:
-    snapshot = replace(SNAPSHOT, **change)  # type: ignore[arg-type]
+    snapshot = replace(SNAPSHOT, **change)
     assert told in plain_line(snapshot, 10)
     assert told in "\n".join(line.plain for line in live_lines(snapshot, 10, 79, unicode=True))
 

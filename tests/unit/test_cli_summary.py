@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from tarantella.cli import words
 from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
 from tarantella.domain.cost import Cost
 from tarantella.domain.run import Counts, RunStatus
+from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapNote
 from tarantella.services.export import Exported
 from tests.unit.test_cli_progress import RUN

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.decide import GiveUp, Retry, Situation, decide
 from tarantella.domain.failure import POLICY, Failure
 from tarantella.domain.strategy import HTTP, Strategy, next_strategy
+from tarantella.domain.struct import replace
 
 BROWSER = Strategy("browser", cost=20, renders=True)
 HTTP_ONLY = {"http": HTTP}

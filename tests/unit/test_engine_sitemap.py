@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 
 import pytest
 
@@ -11,6 +10,7 @@ from tarantella.domain.breaker import Breaker
 from tarantella.domain.page import Page, PageKind
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.domain.struct import replace
 from tarantella.engine import sitemap
 from tarantella.engine.clock import Clock
 from tarantella.engine.lane import OwnedLane

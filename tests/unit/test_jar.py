@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from tarantella.domain.cookie import Cookie
+from tarantella.domain.struct import replace
 from tarantella.fetchers.jar import MAX_PER_DOMAIN, Jar
 
 NOW = 1_000.0
 
 
 def cookie(name: str, domain: str = "www.example.com", value: str = "1", **about: object) -> Cookie:
-    return replace(Cookie(name, value, domain, set_at=NOW), **about)  # type: ignore[arg-type]
+    return replace(Cookie(name, value, domain, set_at=NOW), **about)
 
 
 def names(jar: Jar, host: str = "www.example.com") -> list[str]:

@@ -6,11 +6,11 @@ import asyncio
 import gzip
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 
 import pytest
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, resolve
 from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.guard import Guard

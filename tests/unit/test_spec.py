@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import orjson
@@ -14,6 +13,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Field, Secrets, Spec
+from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapLimits
 
 FULL = Spec(
@@ -84,7 +84,7 @@ def test_a_spec_comes_back_from_storage_as_it_was_except_for_its_start_urls() ->
 
 def test_every_value_of_the_full_example_differs_from_the_default() -> None:
     # Otherwise the round trip above would not notice a value that is lost on the way.
-    same = [name for name in Spec.__slots__ if getattr(FULL, name) == getattr(Spec(), name)]
+    same = [name for name in Spec.__struct_fields__ if getattr(FULL, name) == getattr(Spec(), name)]
     assert same == []
 
 

@@ -8,11 +8,11 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from tarantella.domain.struct import replace
 from tarantella.domain.vitals import Vitals
 from tarantella.services import supervisor as supervising
 from tarantella.services.app import App

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import date, timedelta
 from itertools import islice, product
 from pathlib import Path
@@ -15,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import asdict
 from tarantella.domain.trap import EARLIEST_YEAR, YEARS_AHEAD, TrapLimits, TrapNote, TrapRule, dated, shape_trap
 from tarantella.domain.trap_counts import ADDRESSES_PER_VALUE, PATTERNS, STOPPED, Traps
 from tarantella.domain.url import resolve
@@ -285,7 +285,7 @@ def test_a_limit_is_changed_by_its_name() -> None:
     changed = TrapLimits().with_limit("dates=7").with_limit(" Queries = off ")
     assert (changed.dates, changed.queries, changed.repeats) == (7, None, 3)
     assert str(changed) == "length=2000, folders=20, repeats=3, dates=7, combinations=1000, queries=off"
-    assert {rule.value for rule in TrapRule} == set(TrapLimits.__slots__)
+    assert {rule.value for rule in TrapRule} == set(TrapLimits.__struct_fields__)
 
 
 @pytest.mark.parametrize("text", ["", "dates", "dates=", "dates=-1", "dates=0", "dates=x", "days=5", "dates=1e3", "=5"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import Depends, Path, Request
@@ -12,6 +11,7 @@ from fastapi import Depends, Path, Request
 from tarantella.api.traffic import Traffic
 from tarantella.api.views.common import EXAMPLE_ID
 from tarantella.domain.errors import NotFound
+from tarantella.domain.struct import Frozen, field
 from tarantella.queues.contract import Bell
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcasts
@@ -25,8 +25,7 @@ from tarantella.services.vigils import Vigils
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
 
-@dataclass(frozen=True, slots=True)
-class Plane:
+class Plane(Frozen):
     """The application, and the parts that only the control plane has."""
 
     app: App

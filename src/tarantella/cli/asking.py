@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tarantella.domain.struct import Frozen
 
-@dataclass(frozen=True, slots=True)
-class Asking:
+
+class Asking(Frozen):
     """Whom to ask, and how to show what they say."""
 
     as_json: bool

@@ -29,11 +29,10 @@ def config() -> None:
 @app.command(cls=Command, epilog=EXAMPLES)
 def show(as_json: AsJson = False) -> int:
     """Show every setting, its value, and where it came from."""
-    from dataclasses import asdict
-
     from rich.text import Text
 
     from tarantella.cli.terminal import open_terminal
+    from tarantella.domain.struct import asdict
     from tarantella.services.config import DEFAULT, settings_in_force
 
     terminal = open_terminal()

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
 from tarantella.cli.terminal import Terminal, open_terminal
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound, StoreError, TarantellaError
+from tarantella.domain.struct import Frozen
 
 NEXT = "x-next-cursor"
 TIMEOUT = 60.0
@@ -27,8 +27,7 @@ _KINDS: Mapping[int, type[TarantellaError]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Frozen):
     """What the API said."""
 
     status: int
@@ -107,8 +106,7 @@ class Refused(TarantellaError):
     code = "refused"
 
 
-@dataclass(frozen=True, slots=True)
-class Connection:
+class Connection(Frozen):
     """What a command works with."""
 
     api: Api

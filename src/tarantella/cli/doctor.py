@@ -24,14 +24,13 @@ def doctor(
 
     The exit code is 1 when something must be mended.
     """
-    from dataclasses import asdict
-
     from rich.text import Text
 
     from tarantella.bootstrap import open_app
     from tarantella.cli import exits, logs
     from tarantella.cli.opening import run_async, suffix_of
     from tarantella.cli.terminal import open_terminal
+    from tarantella.domain.struct import asdict
     from tarantella.services.doctor import Health, examine
     from tarantella.settings import load
 

@@ -6,7 +6,6 @@ import asyncio
 import shlex
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from tarantella.cli.progress import open_progress
 from tarantella.cli.signals import Signals
 from tarantella.cli.summary import Summary, summary_json, summary_lines
 from tarantella.domain.errors import TarantellaError
+from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
     from tarantella.services.export import Target
@@ -28,8 +28,7 @@ NARROWEST, WIDEST = 60, 120
 Prepare = Callable[[str, str], Awaitable[object]]  # (run id, keeper's id)
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Frozen):
     """What is wanted of a run when it has ended."""
 
     target: Target

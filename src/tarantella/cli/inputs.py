@@ -7,7 +7,6 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.field import FieldSet
 from tarantella.domain.spec import Secrets
+from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapLimits
 from tarantella.domain.url import MAX_LENGTH, start_url
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tarantella.cli.terminal import Terminal, open_terminal
+from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
     from tarantella.services.app import App
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Opened:
+class Opened(Frozen):
     """What a command works with."""
 
     app: App

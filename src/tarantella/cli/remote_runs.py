@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from tarantella.cli.asking import Asking
 from tarantella.cli.connection import Connection, connected, part
 from tarantella.cli.shown import show_lines, show_table
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound
+from tarantella.domain.struct import Frozen
 
 RUNS = "/jobs/runs"
 ID_LENGTH = 36
@@ -47,8 +47,7 @@ def server_of(
     return there.url if there is not None else None
 
 
-@dataclass(frozen=True, slots=True)
-class RemoteRuns:
+class RemoteRuns(Frozen):
     """The runs of a server."""
 
     asking: Asking

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +25,7 @@ from tarantella.cli.options import (
     Yes,
 )
 from tarantella.cli.runs import app, find, remote
+from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
     from tarantella.cli.opening import Opened
@@ -35,8 +35,7 @@ if TYPE_CHECKING:
 Revive = Callable[["App", str, str], Awaitable[object]]  # (app, run id, keeper's id): makes the run go on
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(Frozen):
     """The options of the commands that go on with a run."""
 
     run: str

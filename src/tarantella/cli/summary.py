@@ -5,12 +5,12 @@ from __future__ import annotations
 import shlex
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tarantella.cli import words
 from tarantella.cli.reasons import in_words, refused_line, trap_lines
 from tarantella.cli.styled import Styled
+from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
     from tarantella.services.export import Exported
@@ -22,8 +22,7 @@ STYLES: Mapping[str, str] = {"completed": "bold green", "partial": "bold yellow"
 ALL_DENIED = "Private networks are closed until you open them. To fetch from this one, add:"
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Frozen):
     """A run after a command has worked on it."""
 
     run: Run

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from io import TextIOBase
 from typing import TYPE_CHECKING, Any, TextIO, cast
 
 from tarantella.cli.styled import Styled
+from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -91,8 +91,7 @@ class Screen:
         return self._width or _columns(self._file)
 
 
-@dataclass(frozen=True, slots=True)
-class Terminal:
+class Terminal(Frozen):
     """What a command writes to."""
 
     out: Screen

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Frozen
 
 RETRY_AFTER_CAP = 3_600.0
 
 
-@dataclass(frozen=True, slots=True)
-class Backoff:
+class Backoff(Frozen):
     """`min(cap, base · factor^(n−1))` seconds after the n-th failure, and up to `jitter` more of it."""
 
     base: float = 10.0

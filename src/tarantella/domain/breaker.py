@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from enum import StrEnum
+
+from tarantella.domain.struct import Frozen, replace
 
 TRIPS_AFTER = 5
 STAYS_OPEN = 300.0
@@ -25,8 +26,7 @@ BREAKER_TRANSITIONS: Mapping[BreakerState, frozenset[BreakerState]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Breaker:
+class Breaker(Frozen):
     """What is known of a host's health. Times are seconds since the epoch."""
 
     state: BreakerState = BreakerState.CLOSED

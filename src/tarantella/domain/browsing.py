@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
 from typing import Any, Self
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Frozen, asdict
 
 # What a page can ask for and a browser can go without.
 BLOCKABLE = ("image", "font", "media", "stylesheet")
@@ -18,8 +18,7 @@ MOST_SCROLLS = 1_000
 LONGEST_WAIT = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Frozen):
     """One thing to do on a page before it is read. Exactly one of the first four says what."""
 
     click: str | None = None
@@ -50,11 +49,11 @@ class Action:
             _check_range("actions", self.scroll, 1, MOST_SCROLLS)
 
     def to_json(self) -> dict[str, Any]:
-        return {each.name: value for each in fields(self) if (value := getattr(self, each.name)) not in (None, False)}
+        return {name: value for name, value in asdict(self).items() if value not in (None, False)}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
-        _check_names("actions", data, [each.name for each in fields(cls)])
+        _check_names("actions", data, cls.__struct_fields__)
         assert isinstance(data, Mapping)
         for name, kinds in _KINDS.items():
             value = data.get(name)
@@ -71,8 +70,7 @@ _KINDS: Mapping[str, tuple[type, ...]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Browsing:
+class Browsing(Frozen):
     """What is not said is as usual: the page is read when its network has been quiet for a moment."""
 
     wait_for: str | None = None  # a CSS selector; the page is read when something matches it
@@ -103,13 +101,12 @@ class Browsing:
         return tuple(dict.fromkeys(action.secret for action in self.actions if action.secret is not None))
 
     def to_json(self) -> dict[str, Any]:
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**values, "block": list(self.block), "actions": [action.to_json() for action in self.actions]}
+        return {**asdict(self), "block": list(self.block), "actions": [action.to_json() for action in self.actions]}
 
     @classmethod
     def from_json(cls, data: object) -> Self:
         """What somebody wrote down, or what was stored; raises InvalidInput for what makes no sense."""
-        _check_names("", data, [each.name for each in fields(cls)])
+        _check_names("", data, cls.__struct_fields__)
         assert isinstance(data, Mapping)
         values = {name: value for name, value in data.items() if value is not None}
         for name, kind in (("wait_for", str), ("load_more", str), ("screenshot", bool), ("keep_html", bool)):

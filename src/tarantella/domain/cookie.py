@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from tarantella.domain.cookie_date import parse_cookie_date
 from tarantella.domain.scope import is_public_suffix
+from tarantella.domain.struct import Discreet
 from tarantella.domain.url import Url
 
 MAX_COOKIE = 4_096  # name and value together
@@ -21,12 +21,13 @@ _SENDABLE_VALUE = re.compile(r"[ -:<-~]*")
 _SECONDS = re.compile(r"-?[0-9]+")
 
 
-@dataclass(frozen=True, slots=True)
-class Cookie:
+class Cookie(Discreet):
     """A cookie and where it belongs. `expires_at` None: it ends with the run."""
 
+    unshown = frozenset({"value"})
+
     name: str
-    value: str = field(repr=False)
+    value: str
     domain: str
     path: str = "/"
     secure: bool = False

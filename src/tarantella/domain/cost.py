@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
 from typing import Any
 
 from tarantella.domain.strategy import HTTP, STRATEGIES
+from tarantella.domain.struct import Frozen, asdict
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+class Cost(Frozen):
     """What one strategy was used for in a run."""
 
     pages: int = 0  # that are done

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
 from tarantella.domain.event import COVERAGE_FELL, REQUIRED_MISSING, Event, Level
 from tarantella.domain.field import Field
+from tarantella.domain.struct import Frozen
 
 MISSING = "missing"
 UNFIT = "unfit"
@@ -18,8 +18,7 @@ LEAST_RECORDS = 5
 SMALLEST_FALL = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(Frozen):
     """How many records of a run have a field."""
 
     name: str
@@ -46,8 +45,7 @@ class Coverage:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Fall:
+class Fall(Frozen):
     """A field that fewer records have than used to."""
 
     name: str

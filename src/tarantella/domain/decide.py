@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.failure import POLICY, RETRYABLE_STATUS, Failure
 from tarantella.domain.strategy import Strategy, next_strategy
+from tarantella.domain.struct import Frozen
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(Frozen):
     """Try again after some seconds, perhaps in another way."""
 
     delay: float
@@ -20,13 +19,11 @@ class Retry:
     escalated: bool
 
 
-@dataclass(frozen=True, slots=True)
-class GiveUp:
+class GiveUp(Frozen):
     """The page has failed for good."""
 
 
-@dataclass(frozen=True, slots=True)
-class Situation:
+class Situation(Frozen):
     """All that the decision depends on."""
 
     failure: Failure

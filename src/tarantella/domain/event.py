@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from tarantella.domain.struct import Frozen, field
 
 
 class Level(StrEnum):
@@ -14,8 +15,7 @@ class Level(StrEnum):
     ERROR = "error"
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Frozen):
     """A short sentence for people and its facts for machines."""
 
     message: str

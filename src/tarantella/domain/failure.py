@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+from tarantella.domain.struct import Frozen
 
 
 class Failure(StrEnum):
@@ -25,8 +26,7 @@ class Failure(StrEnum):
     UNKNOWN = "unknown"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(Frozen):
     """How one kind of failure is answered."""
 
     retry: bool

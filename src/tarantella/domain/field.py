@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Frozen, asdict, replace
 
 TYPES = ("string", "integer", "number", "boolean", "date", "url", "price", "currency")
 MAX_FIELDS = 500
@@ -20,8 +20,7 @@ _SELECTORS = ("css", "xpath", "jmespath", "regex")
 _WRITE = "Write a name like price, or {name: price, css: .price, type: price}."
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(Frozen):
     """A value wanted from each page. Without any selector, it is found by its name.
 
     Selectors work one after the other: `css` or `xpath` choose elements, `jmespath` reads them (or the whole page) as
@@ -70,17 +69,16 @@ class Field:
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """A field as it was stored."""
         nested = tuple(cls.from_json(each) for each in data.get("fields", ()))
-        known = {field.name for field in fields(cls)}
+        known = cls.__struct_fields__
         return cls(**{**{name: value for name, value in data.items() if name in known}, "fields": nested})
 
     def to_json(self) -> dict[str, Any]:
         """As it is stored: without what is as usual."""
-        data = {
-            f.name: value for f in fields(self) if (value := getattr(self, f.name)) != f.default and f.name != "fields"
-        }
+        usual = asdict(Field(self.name))
+        data = {name: value for name, value in asdict(self).items() if value != usual[name]}
         if self.fields:
             data["fields"] = [each.to_json() for each in self.fields]
-        return data
+        return {"name": self.name, **data}
 
 
 def _split_attr(text: str) -> tuple[str, str | None]:
@@ -125,7 +123,7 @@ def field_of(value: Any, where: str = "field", depth: int = 1) -> Field:
         return Field(_name(value, where))
     if not isinstance(value, Mapping):
         raise InvalidInput(f"{where} is not a field.", remedy=_WRITE, field=where)
-    known = {field.name for field in fields(Field)}
+    known = Field.__struct_fields__
     for key in value:
         if key not in known:
             raise InvalidInput(
@@ -165,8 +163,7 @@ def place_of(value: Any, name: str, *, attr: str | None = None) -> Field:
     return replace(field, all=True, attr=field.attr or (attr if field.css else None))
 
 
-@dataclass(frozen=True, slots=True)
-class FieldSet:
+class FieldSet(Frozen):
     """Everything that is wanted of a site's pages, as a fields file says it."""
 
     fields: tuple[Field, ...] = ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from enum import StrEnum
 
 from tarantella.domain.errors import InvalidInput, NotThereYet
@@ -11,6 +10,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.field import Field
 from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 
 ON_DEMAND = "on_demand"
 MOST_FIELDS = 200

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.page import Page
 from tarantella.domain.strategy import BROWSER, HTTP
+from tarantella.domain.struct import Frozen, Mutable, field
 from tarantella.domain.url import redact
 
 # For so long it is remembered what a site has taught.
@@ -36,8 +36,7 @@ RATHER = 0.5
 Sight = tuple[str, str | None]
 
 
-@dataclass(slots=True)
-class Sights:
+class Sights(Mutable):
     """The same many times over, and the last page at which it was seen."""
 
     count: int = 0
@@ -45,8 +44,7 @@ class Sights:
     url: str = ""  # of what was no page of a run
 
 
-@dataclass(frozen=True, slots=True)
-class Experience:
+class Experience(Frozen):
     """All that was seen of one strategy at one site."""
 
     ok: int = 0
@@ -111,8 +109,7 @@ def added(evidence: Evidence, seen: Mapping[Sight, Sights], now: float, remember
     return after
 
 
-@dataclass(frozen=True, slots=True)
-class Learned:
+class Learned(Frozen):
     """The cheapest strategy that works for a site, since when that was last seen, and what it rests on."""
 
     strategy: str

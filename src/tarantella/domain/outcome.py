@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -12,7 +11,7 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
 from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
-from tarantella.domain.struct import Struct
+from tarantella.domain.struct import Frozen, Struct
 from tarantella.domain.trap import TrapNote
 
 if TYPE_CHECKING:
@@ -31,8 +30,7 @@ class Link(Struct, frozen=True):
     kind: PageKind = PageKind.PAGE
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(Frozen):
     """Links that were found and don't belong to the run: how many, and what some of them look like."""
 
     count: int
@@ -60,8 +58,7 @@ class Attempt(Struct, frozen=True):
     protocol: str | None = None  # how the answer came, if there was one
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Frozen):
     """A redirect led the page to another lane: same identity, new address."""
 
     url: str
@@ -69,8 +66,7 @@ class Move:
     hops: int
 
 
-@dataclass(frozen=True, slots=True)
-class Body:
+class Body(Frozen):
     """A response kept for later extraction, compressed."""
 
     content_type: str
@@ -116,8 +112,7 @@ class Outcome(Struct, frozen=True):
         return 1_000 + sum(map(len, self.records)) + 350 * len(self.links) + body
 
 
-@dataclass(frozen=True, slots=True)
-class LaneNews:
+class LaneNews(Frozen):
     """What an owner learned of its lane's host since it last said so."""
 
     lane: str

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
 
 from tarantella.domain.run import Counts, RunStatus
+from tarantella.domain.struct import Frozen
 
 WINDOW = 15.0
 STEADY_AFTER = 3.0
 STILL_FINDING = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Pace:
+class Pace(Frozen):
     """Pages a second, and the range of seconds until the end; None while that can't be told."""
 
     rate: float

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any, Self
@@ -12,6 +11,7 @@ from typing import Any, Self
 from tarantella.domain.field import Field
 from tarantella.domain.json_tree import Path, path_of
 from tarantella.domain.recording_request import Secret, Slot, Template
+from tarantella.domain.struct import Discreet, Frozen, asdict, field
 
 MOST_ITEMS = 5_000  # records of one answer
 
@@ -23,8 +23,7 @@ class Maker(StrEnum):
     HAR = "har"
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(Frozen):
     """Where a field stands in an item, and what was done to it on the page: a form, and a text around it."""
 
     path: Path
@@ -39,8 +38,7 @@ class Place:
         return cls(**{**data, "path": path_of(data["path"]), "kinds": tuple(data["kinds"])})
 
 
-@dataclass(frozen=True, slots=True)
-class Paging:
+class Paging(Frozen):
     """How the next part of a list is asked for.
 
     `number` counts in a slot of the question, `cursor` puts a value of the answer there, `address` and `link` find a whole
@@ -66,8 +64,7 @@ class Paging:
         return cls(**{**data, **ways, "slot": tuple(data["slot"]), "path": path_of(data["path"])})
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Frozen):
     """How an answer becomes records."""
 
     items: Path | None = None  # to the list; None where the answer is one record
@@ -78,7 +75,11 @@ class Reading:
     own: bool = False  # the job's own fields read the answer
 
     def to_json(self) -> dict[str, Any]:
-        return asdict(self)
+        return {
+            **asdict(self),
+            "places": {name: asdict(place) for name, place in self.places.items()},
+            "paging": asdict(self.paging) if self.paging is not None else None,
+        }
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
@@ -92,20 +93,20 @@ class Reading:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Discreet):
     """What a replay needs. The secrets are kept apart, and shown to nobody but the server that they were seen at."""
+
+    unshown = frozenset({"secrets"})
 
     template: Template
     reading: Reading
     shape: str
     confidence: float
-    secrets: Sequence[Secret] = field(default=(), repr=False)
+    secrets: Sequence[Secret] = ()
     made_by: Maker = Maker.BROWSER
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Frozen):
     """A page's attempt led to a recording."""
 
     id: str
@@ -113,16 +114,14 @@ class Made:
     recording: Recording
 
 
-@dataclass(frozen=True, slots=True)
-class Worked:
+class Worked(Frozen):
     """A replay gave what it should."""
 
     id: str
     shape: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(Frozen):
     """A replay did not give what it should."""
 
     id: str

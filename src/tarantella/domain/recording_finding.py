@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tarantella.domain.field import Field
@@ -14,6 +13,7 @@ from tarantella.domain.recording import Maker, Place, Reading, Recording
 from tarantella.domain.recording_paging import Part, find_paging, word, words
 from tarantella.domain.recording_reading import FORMS, Context, shown
 from tarantella.domain.recording_request import Template, hidden, name_of, slots
+from tarantella.domain.struct import Frozen, replace
 from tarantella.domain.values import Unfit, typed
 
 MOST_EXCHANGES = 200
@@ -49,8 +49,7 @@ class Heard(NamedTuple):
     link: str | None = None  # where its Link header says that the next part is
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Frozen):
     """What is known of the records of a page: the values of each, by field, and where relative addresses start from."""
 
     fields: Sequence[Field]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode, urljoin
@@ -12,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode, urljoin
 from tarantella.domain.json_tree import Path, at, leaves, walk
 from tarantella.domain.recording import Paging
 from tarantella.domain.recording_request import Slot, Template, name_of, slots
+from tarantella.domain.struct import Frozen, replace
 
 MOST_AHEAD = 1_000  # parts that are asked for at once, where it is known how many there are
 LONGEST_CURSOR = 2_000
@@ -214,8 +214,7 @@ def _whole(value: Any) -> int | None:
 # -- followed
 
 
-@dataclass(frozen=True, slots=True)
-class Position:
+class Position(Frozen):
     """Which part of a list a page of a replay is."""
 
     recording: str

@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tarantella.domain.field import Field
 from tarantella.domain.json_tree import at, kind, shape
 from tarantella.domain.locale import Locale
 from tarantella.domain.recording import MOST_ITEMS, Place, Reading
+from tarantella.domain.struct import Frozen
 from tarantella.domain.values import Unfit, typed
 
 _TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:")
@@ -75,8 +75,7 @@ FORMS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(Frozen):
     """What values depend on beside themselves."""
 
     locale: Locale
@@ -120,8 +119,7 @@ def _typed(value: Any, wanted: Field, context: Context) -> Any:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Frozen):
     """What an answer gave: values by name for each record, or why it is not what it was."""
 
     records: Sequence[Mapping[str, Any]] = ()

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Self, TypeAlias
 from urllib.parse import quote, unquote_plus
 
 from tarantella.domain.json_tree import at, walk
+from tarantella.domain.struct import Frozen, asdict, field, replace
 from tarantella.domain.url import SECRET_PARAMETERS
 
 # A part of a question: ("query", 2), ("query", 2, "after") in JSON within a parameter, ("form", 0), ("path", 3), ("header", "x-key"),
@@ -36,8 +36,7 @@ _SECRET_NAME = re.compile(
 _JWT = re.compile(r"^(?:Bearer\s+)?eyJ[\w-]{8,}\.[\w-]+", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Frozen):
     """A question as it was asked."""
 
     method: str

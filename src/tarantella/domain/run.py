@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+
+from tarantella.domain.struct import Frozen
 
 
 class RunStatus(StrEnum):
@@ -49,8 +50,7 @@ RUN_TRANSITIONS: Mapping[RunStatus, frozenset[RunStatus]] = {
 TERMINAL = frozenset({_S.COMPLETED, _S.PARTIAL, _S.FAILED, _S.CANCELLED})
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(Frozen):
     """How a run's pages stand. `total = done + failed + skipped + pending`, always."""
 
     total: int = 0

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any
 
+from tarantella.domain.struct import Frozen, field
 from tarantella.domain.url import Url
 
 
@@ -23,15 +23,14 @@ class ScopeKind(StrEnum):
 MAX_KNOWN = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(Frozen, eq=False):
     """A start address and its neighbourhood, narrowed by patterns over whole addresses."""
 
     kind: ScopeKind
     roots: frozenset[str]
     include: re.Pattern[str] | None
     exclude: re.Pattern[str] | None
-    _known: dict[tuple[str, int], bool] = field(default_factory=dict, compare=False, repr=False)
+    _known: dict[tuple[str, int], bool] = field(default_factory=dict)
 
     @classmethod
     def of(cls, kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str]) -> Scope:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from tarantella.domain.cookie import can_be_sent
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Discreet
 
 MOST_COOKIES = 5_000
 MOST_ORIGINS = 1_000
@@ -16,12 +16,13 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SAME_SITE = {"strict": "Strict", "lax": "Lax", "none": "None", "no_restriction": "None"}
 
 
-@dataclass(frozen=True, slots=True)
-class Session:
+class Session(Discreet):
     """What a browser is given before it goes anywhere, in the form that Playwright has for it."""
 
-    cookies: tuple[Mapping[str, Any], ...] = field(repr=False)
-    origins: tuple[Mapping[str, Any], ...] = field(default=(), repr=False)
+    unshown = frozenset({"cookies", "origins"})
+
+    cookies: tuple[Mapping[str, Any], ...]
+    origins: tuple[Mapping[str, Any], ...] = ()
 
     @property
     def hosts(self) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass, field, fields
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.failure import Failure
 from tarantella.domain.learning import Sight, Sights
 from tarantella.domain.page import Page
 from tarantella.domain.strategy import BROWSER, HTTP
+from tarantella.domain.struct import Frozen, Mutable, field
 
 # What was seen so many seconds ago counts half as much as what is seen now.
 FADES_BY_HALF = 300.0
@@ -27,8 +27,7 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
 PINS = (HTTP.name, BROWSER.name)
 
 
-@dataclass(frozen=True, slots=True)
-class SitePolicy:
+class SitePolicy(Frozen):
     """What a host may be asked. It can only make the runs stricter, never looser: what is not said is left to them."""
 
     per_host: int | None = None  # requests in flight
@@ -62,11 +61,10 @@ class SitePolicy:
 
 
 FREE = SitePolicy()
-POLICY_FIELDS = tuple(each.name for each in fields(SitePolicy))
+POLICY_FIELDS = SitePolicy.__struct_fields__
 
 
-@dataclass(slots=True)
-class Tally:
+class Tally(Mutable):
     """What was asked of a host since this was last stored, and what came of it."""
 
     requests: int = 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
 from ipaddress import ip_network
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ from tarantella.domain.scope import ScopeKind
 from tarantella.domain.session import check_session_name
 from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.domain.struct import Frozen, asdict, field
 from tarantella.domain.trap import TrapLimits
 
 __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
@@ -26,8 +26,7 @@ TEXT_MODES = ("fast", "article", "none")
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
-class Secrets:
+class Secrets(Frozen):
     """What a run needs and nobody may see."""
 
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -38,8 +37,7 @@ class Secrets:
     near_proxy: bool = True  # the proxy may be in a private network: whoever named it sits at this machine
 
 
-@dataclass(frozen=True, slots=True)
-class Spec:
+class Spec(Frozen):
     """Everything a run was asked to do, with the default for what wasn't said."""
 
     urls: tuple[str, ...] = ()
@@ -148,6 +146,8 @@ class Spec:
         """The snapshot without its secrets and its start URLs, which are pages."""
         data = asdict(self)
         del data["secrets"], data["urls"]
+        data["backoff"] = asdict(self.backoff)
+        data["traps"] = asdict(self.traps)
         data["browser"] = self.browser.to_json()
         data["fields"] = [wanted.to_json() for wanted in self.fields]
         for name in ("item", "pagination"):
@@ -155,16 +155,12 @@ class Spec:
             data[name] = place.to_json() if place is not None else None
         return data
 
-    def values(self) -> dict[str, Any]:
-        """The same as it is, for whoever writes it down at once."""
-        return {name: getattr(self, name) for name in _KEPT}
-
     def secrets_json(self) -> dict[str, Any]:
         return asdict(self.secrets)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any], secrets: Mapping[str, Any] | None = None) -> Self:
-        known = {f.name for f in fields(cls)}
+        known = cls.__struct_fields__
         values = {name: value for name, value in data.items() if name in known}
         for name in ("include", "exclude", "sitemaps", "allow_networks"):
             values[name] = tuple(values.get(name, ()))
@@ -219,5 +215,3 @@ _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("cache_ttl", 0.0, 100 * 366 * 86_400.0),
     ("cache_bytes", 1_000_000, 2**50),
 )
-
-_KEPT = tuple(each.name for each in fields(Spec) if each.name not in ("secrets", "urls"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from tarantella.domain.struct import Mutable, field
 
 # What keeps a host, and how that is told of one and of several.
 _TOLD = {
@@ -15,8 +15,7 @@ _TOLD = {
 _NEEDED = {"browser": "a browser"}
 
 
-@dataclass(slots=True)
-class Standing:
+class Standing(Mutable):
     """A run's hosts, by what keeps them; `owned` is worked on, and `free` could be."""
 
     hosts: dict[str, int] = field(default_factory=dict)

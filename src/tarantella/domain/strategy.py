@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from tarantella.domain.struct import Frozen
 
 
-@dataclass(frozen=True, slots=True)
-class Strategy:
+class Strategy(Frozen):
     """One way to fetch: its name, its relative cost, and where a refused page goes next."""
 
     name: str

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields, replace
 from enum import StrEnum
 from typing import NamedTuple, Self
 from zlib import crc32
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Frozen, asdict, replace
 from tarantella.domain.url import redact
 
 OFF = "off"
@@ -57,8 +57,7 @@ RULE_IN_WORDS: Mapping[TrapRule, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class TrapLimits:
+class TrapLimits(Frozen):
     """How much of each is let through; None is no limit."""
 
     length: int | None = 2_000
@@ -80,7 +79,7 @@ class TrapLimits:
     def with_limit(self, text: str) -> Self:
         """One of them changed: `dates=100`, `queries=off`."""
         name, _, value = (part.strip().lower() for part in text.partition("="))
-        if name not in {field.name for field in fields(self)} or not (value == OFF or value.isdecimal()):
+        if name not in self.__struct_fields__ or not (value == OFF or value.isdecimal()):
             raise InvalidInput(
                 f"{text[:80]!r} is not a trap limit.",
                 remedy=f"Write NAME=NUMBER or NAME={OFF}, where NAME is one of {', '.join(TrapRule)}.",

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from tarantella.domain.struct import Frozen
 
 PATIENCE_PER_PAGE = 3.0  # robots.txt, the page itself, and the store
 
@@ -15,8 +16,7 @@ class Condition(StrEnum):
     STALLED = "stalled"
 
 
-@dataclass(frozen=True, slots=True)
-class Vitals:
+class Vitals(Frozen):
     """What a worker says of itself with every beat."""
 
     work: int = 0  # what it could be doing now

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
@@ -15,6 +14,7 @@ from tarantella.domain.breaker import BreakerState
 from tarantella.domain.event import BREAKER_CLOSED, PAGE_CUT, Event, Level
 from tarantella.domain.outcome import REFUSED_SAMPLES, Attempt, Body, Move, Outcome, Refused
 from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, fingerprint, redact
 from tarantella.engine.failing import MAX_DETAIL
 from tarantella.engine.lane import OwnedLane

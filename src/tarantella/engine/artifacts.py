@@ -8,11 +8,11 @@ import re
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
 from tarantella.domain.errors import NotFound
+from tarantella.domain.struct import Frozen
 from tarantella.fetchers.contract import Artifact
 from tarantella.log import log
 
@@ -32,8 +32,7 @@ class Kept(NamedTuple):
     path: Path
 
 
-@dataclass(frozen=True, slots=True)
-class Artifacts:
+class Artifacts(Frozen):
     """The folder of all runs' artifacts."""
 
     folder: Path

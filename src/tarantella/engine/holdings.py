@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import Page
 from tarantella.domain.parts import lane_for
+from tarantella.domain.struct import Mutable, field
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.store.runs import Run
@@ -16,8 +16,7 @@ from tarantella.store.runs import Run
 BATCH = 200  # pages read from the store at once
 
 
-@dataclass(slots=True)
-class Holdings:
+class Holdings(Mutable):
     """The lanes it owns, the runs that stand in them, and the pages in flight."""
 
     wall: Callable[[], float]

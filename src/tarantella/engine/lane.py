@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Mapping
-from dataclasses import replace
 from typing import Any
 
 from tarantella.domain.backoff import RETRY_AFTER_CAP
@@ -15,6 +14,7 @@ from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Page
 from tarantella.domain.parts import host_of, part_of, share
 from tarantella.domain.strategy import BROWSER, HTTP
+from tarantella.domain.struct import replace
 from tarantella.domain.throttle import Throttle
 from tarantella.engine.clock import Clock
 from tarantella.engine.served import ServedRun

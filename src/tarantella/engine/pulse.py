@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 
 from tarantella.domain.learning import REFUSALS, Sight
 from tarantella.domain.page import PageState
 from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
+from tarantella.domain.struct import Frozen
 from tarantella.domain.vitals import Vitals
 from tarantella.engine.alike import Alike, alike
 from tarantella.engine.clock import Clock
@@ -30,8 +30,7 @@ MOST_WAKES = 10_000
 LOOKS_AT_LEAST_EVERY = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Frozen):
     """What one beat tells."""
 
     vitals: Vitals

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 from urllib.parse import urljoin
 
@@ -15,6 +14,7 @@ from tarantella.domain.page import PageState
 from tarantella.domain.recording import Made, Recording, purpose_of
 from tarantella.domain.recording_finding import Heard, Known, NotFound, find
 from tarantella.domain.recording_request import template_of
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Unfetchable, redact, resolve
 from tarantella.engine.served import ServedRun
 from tarantella.engine.tools import Tools

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from hashlib import blake2b
 from time import time
@@ -30,6 +29,7 @@ from tarantella.domain.recording import Recording, Stopped, Worked, purpose_of
 from tarantella.domain.recording_paging import Position, position_of, slot_value
 from tarantella.domain.recording_request import filled, filled_url, hidden_url, with_slot
 from tarantella.domain.strategy import API_REPLAY
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Unfetchable, Url, fingerprint, redact, resolve, stored
 from tarantella.engine.answering import page_cut, record_of, told_of_breaker
 from tarantella.engine.attempt import request_of, went_wrong, with_cookies

@@ -7,7 +7,6 @@ import base64
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import fields
 from typing import Any
 
 import orjson
@@ -15,6 +14,7 @@ import orjson
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import CRASH, Failure
+from tarantella.domain.struct import asdict
 from tarantella.domain.url import Url
 from tarantella.engine.visit import Visit, Visitor
 from tarantella.extractors.page import Wants
@@ -90,19 +90,21 @@ async def serve_tastings(
 
 
 def pack_request(request: Request, wants: Wants, keep_body: bool) -> bytes:
-    options = {field.name: getattr(request.options, field.name) for field in fields(Options)}
-    options["trusted_servers"] = sorted(request.options.trusted_servers)
+    options = request.options
     return orjson.dumps(
         {
             "url": request.url._asdict(),
             "options": {
-                **options,
-                "headers": dict(request.options.headers),
-                "cookies": [dict(c) for c in request.options.cookies],
-                "secrets": dict(request.options.secrets),
+                **asdict(options),
+                "trusted_servers": sorted(options.trusted_servers),
+                "headers": dict(options.headers),
+                "cookies": [dict(c) for c in options.cookies],
+                "secrets": dict(options.secrets),
+                "cache": asdict(options.cache) if options.cache is not None else None,
+                "browsing": options.browsing.to_json() if options.browsing is not None else None,
             },
             "hops": request.hops,
-            "cookies": request.cookies,
+            "cookies": [asdict(cookie) for cookie in request.cookies],
             "asks": request.follows is not None,
             "cut": request.cut,
             "headers": request.headers,
@@ -140,7 +142,7 @@ def _more(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def pack_visit(visit: Visit) -> bytes:
-    data = {**visit._asdict(), "headers": dict(visit.headers)}
+    data = {**visit._asdict(), "headers": dict(visit.headers), "cookies": [asdict(each) for each in visit.cookies]}
     if visit.redirect_to is not None:
         data["redirect_to"] = visit.redirect_to._asdict()
     if visit.extracted is not None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
@@ -12,6 +11,7 @@ import orjson
 from tarantella.domain.page import Skip
 from tarantella.domain.run import Wanted
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import Mutable
 from tarantella.domain.url import fingerprint
 from tarantella.engine.clock import Clock
 from tarantella.engine.holdings import Holdings
@@ -28,8 +28,7 @@ MAX_LANES = 512
 RECALLED_AT_ONCE = 20_000
 
 
-@dataclass(slots=True)
-class View:
+class View(Mutable):
     """What a tick sees of the database, in one read."""
 
     runs: list[runs.Run]

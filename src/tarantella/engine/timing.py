@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from tarantella.domain.struct import Frozen, replace
 
 
-@dataclass(frozen=True, slots=True)
-class Timing:
+class Timing(Frozen):
     """All in seconds. A worker stops dialling some time before others may take its lanes."""
 
     tick: float = 1.0

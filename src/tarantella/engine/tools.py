@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 
 from tarantella.domain.learning import RECHECKED_SHARE
 from tarantella.domain.strategy import Strategy
+from tarantella.domain.struct import Mutable, field
 from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.clock import Clock
 from tarantella.engine.visit import Visitor
@@ -15,8 +15,7 @@ from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import Robots
 
 
-@dataclass(slots=True)
-class Tools:
+class Tools(Mutable):
     """What an attempt works with."""
 
     visitors: Mapping[str, Visitor]

@@ -8,7 +8,6 @@ import socket
 from collections import defaultdict
 from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,7 @@ from tarantella.domain.learning import REMEMBERED_SECONDS
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.run import RunStatus, Wanted
 from tarantella.domain.strategy import STRATEGIES
+from tarantella.domain.struct import Frozen
 from tarantella.engine import process
 from tarantella.engine.beat import Beat
 from tarantella.engine.closer import Closer
@@ -47,8 +47,7 @@ OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's s
 MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerSettings:
+class WorkerSettings(Frozen):
     """What a worker is told when it starts."""
 
     folder: Path  # for lifelines and hints

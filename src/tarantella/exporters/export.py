@@ -5,12 +5,12 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
 from tarantella.domain.errors import InvalidInput, StoreBroken, StoreError, TarantellaError
+from tarantella.domain.struct import Frozen
 from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.exporters.contract import Exporter, Output, Record
 from tarantella.exporters.replace import replacing
@@ -19,8 +19,7 @@ from tarantella.exporters.replace_folder import replacing_folder
 STDOUT = "-"
 
 
-@dataclass(frozen=True, slots=True)
-class ExportResult:
+class ExportResult(Frozen):
     """What was written; no path where it went to stdout."""
 
     path: Path | None

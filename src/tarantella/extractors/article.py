@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from turbohtml import Document
 
+from tarantella.domain.struct import Frozen
 from tarantella.extractors.prose import Prose, markdown_of, read_prose
 from tarantella.extractors.tangle import is_tangled
 from tarantella.extractors.text import main_text
@@ -28,8 +28,7 @@ _LEAST_IN_PARAGRAPHS = 0.55
 _MOST_CHARACTERS = 3_000_000  # of a page that the careful reader is given: it takes seconds for more
 
 
-@dataclass(frozen=True, slots=True)
-class Article:
+class Article(Frozen):
     """The text of an article, also in Markdown, and who read it."""
 
     text: str

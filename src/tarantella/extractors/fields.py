@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from turbohtml import Document
 from tarantella.domain.coverage import MISSING, UNFIT
 from tarantella.domain.field import Field
 from tarantella.domain.locale import Locale
+from tarantella.domain.struct import Mutable, field
 from tarantella.extractors import selectors
 from tarantella.extractors.patterns import TookTooLong
 from tarantella.extractors.selectors import (
@@ -31,8 +31,7 @@ MAX_PROBLEMS = 100  # of one record
 TOO_LONG = "the expression took too long on this page"
 
 
-@dataclass(slots=True)
-class Findings:
+class Findings(Mutable):
     """What was found of the fields of one record."""
 
     values: dict[str, Any] = field(default_factory=dict)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from sys import getsizeof
 from types import MappingProxyType
 
 from tarantella.domain.outcome import Link, Refused
 from tarantella.domain.scope import Scope
+from tarantella.domain.struct import Frozen, field
 from tarantella.domain.trap import TrapNote
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
@@ -27,8 +27,7 @@ _BREAKS = str.maketrans("", "", "\t\n\r")
 _NEVER_FETCHED = ("javascript:", "mailto:", "tel:", "data:")
 
 
-@dataclass(frozen=True, slots=True)
-class Discovered:
+class Discovered(Frozen):
     """What a page's links came to; those that were handled before are in neither."""
 
     links: Sequence[Link] = ()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from tarantella.domain.field import Field
+from tarantella.domain.struct import Frozen
 from tarantella.extractors import sightings as seen
 from tarantella.extractors.sightings import LABELS, Sighting, labelled, stock_term
 from tarantella.extractors.structured import ARTICLE, OTHER, PAGE, PRODUCT, Thing, values_at
@@ -17,8 +17,7 @@ Look = Callable[[Subject], Iterator[Sighting]]
 MAX_MANY = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Frozen):
     """Where a name is looked for, in this order: things for machines, names in the head, what people see."""
 
     type: str | None = None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from math import isfinite
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -14,7 +13,7 @@ import turbohtml
 from tarantella.domain.coverage import MISSING
 from tarantella.domain.outcome import NOTHING_LACKING
 from tarantella.domain.spec import Field, Spec
-from tarantella.domain.struct import Struct
+from tarantella.domain.struct import Frozen, Struct, replace
 from tarantella.extractors import charset, data, fields
 from tarantella.extractors.challenge import find_challenge
 from tarantella.extractors.document import Document, Kind, identify
@@ -39,8 +38,7 @@ MAX_ITEMS = 5_000  # records of one list page
 _MISSING_ONCE: Mapping[str, int] = MappingProxyType({MISSING: 1})
 
 
-@dataclass(frozen=True, slots=True)
-class Wants:
+class Wants(Frozen):
     """What a run wants from each of its pages; made once, when the run is submitted or taken up."""
 
     text: str = "fast"

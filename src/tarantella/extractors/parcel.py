@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tarantella.domain.struct import asdict
 from tarantella.extractors.page import Extracted
 
 
@@ -14,6 +15,7 @@ def pack_extracted(extracted: Extracted) -> dict[str, Any]:
     for name in ("hrefs", "following"):
         packed[name] = list(packed[name])
     packed["lacking"] = {name: dict(counts) for name, counts in extracted.lacking.items()}
+    packed["replayed"] = asdict(extracted.replayed) if extracted.replayed is not None else None
     return packed
 
 

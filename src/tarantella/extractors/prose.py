@@ -10,10 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from turbohtml import Document, Element, Markdown, Node, PlainText, Text
 
+from tarantella.domain.struct import Frozen
 from tarantella.extractors.markup_names import Meaning, meaning_of, words_of
 
 _NEVER = (
@@ -57,8 +57,7 @@ _MOST_CUTS = 20  # headings that say they are about something else
 _INVISIBLE = ("\u00ad", "\u200b", "\u200c", "\u2060", "\ufeff")
 
 
-@dataclass(frozen=True, slots=True)
-class Prose:
+class Prose(Frozen):
     """A text, and how sure one can be of it."""
 
     text: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from hashlib import blake2b
 from typing import Any, Self
 
@@ -14,14 +13,14 @@ from tarantella.domain.field import Field
 from tarantella.domain.recording import Reading
 from tarantella.domain.recording_paging import Position, next_positions
 from tarantella.domain.recording_reading import Read, read
+from tarantella.domain.struct import Frozen, asdict
 from tarantella.extractors import charset, data
 
 # Guards against being read as a script, which some servers put before their JSON.
 _PREFIXES = (b")]}',", b")]}'", b"while(1);", b"for(;;);")
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(Frozen):
     """How to read an answer, and which part of the list it is."""
 
     reading: Reading
@@ -36,8 +35,7 @@ class Recorded:
         return cls(Reading.from_json(data["reading"]), Position(**data["position"]))
 
 
-@dataclass(frozen=True, slots=True)
-class Replayed:
+class Replayed(Frozen):
     """How an answer fits its recording: why it doesn't, how it is built, and the positions that follow, as written."""
 
     unfit: str | None = None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from html import unescape
 from typing import Any, TypeAlias
 
 from turbohtml import Document
 from turbohtml.extract import MicrodataItem, RdfaItem
 
+from tarantella.domain.struct import Frozen
 from tarantella.extractors.scripts import MAX_CHARACTERS, MAX_SCRIPTS, parse_json
 
 MOST_THINGS = 2_000
@@ -33,8 +33,7 @@ OTHER = frozenset(
 PAGE = frozenset("webpage itempage aboutpage collectionpage contactpage faqpage profilepage".split())
 
 
-@dataclass(frozen=True, slots=True)
-class Thing:
+class Thing(Frozen):
     """One thing that a page describes: what it is, what is said of it, and in which way."""
 
     types: frozenset[str]  # in small letters, without the vocabulary
@@ -43,8 +42,7 @@ class Thing:
     depth: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Structure:
+class Structure(Frozen):
     """All that a page says for machines."""
 
     things: tuple[Thing, ...]

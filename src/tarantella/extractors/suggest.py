@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 from turbohtml import Document, Element
 
 from tarantella.domain.numbers import NotANumber, parse_price
+from tarantella.domain.struct import Frozen
 from tarantella.extractors.selectors import text_of
 from tarantella.extractors.subject import Subject
 
@@ -28,8 +28,7 @@ _NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True)
-class Suggestion:
+class Suggestion(Frozen):
     """A way to a value: how to write it as a field, what it gives, and how much to trust it."""
 
     selector: dict[str, str]  # css and attr, or jmespath

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tarantella.domain.struct import Frozen
 from tarantella.fetchers.user_agent import default_user_agent
 
 __all__ = ["FETCHERS", "Means", "default_user_agent"]
@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from tarantella.fetchers.guard import Guard
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(Frozen):
     """What the strategies of this machine have to work with."""
 
     browser: BrowserMeans | None = None

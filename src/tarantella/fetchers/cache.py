@@ -8,7 +8,6 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from threading import Lock
@@ -16,6 +15,7 @@ from time import time
 
 import orjson
 
+from tarantella.domain.struct import Discreet, Frozen, replace
 from tarantella.log import log
 
 _MAGIC = b"tarantella 1\n"
@@ -30,9 +30,10 @@ LEFT_AFTER_PRUNING = 0.9
 _numbers = count()
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Discreet):
     """An answer as it was stored; `hops` are the redirects on one host that led to it."""
+
+    unshown = frozenset({"body"})
 
     url: str
     status: int
@@ -40,11 +41,10 @@ class Entry:
     stored_at: float
     hops: int = 0
     redirect_to: str | None = None
-    body: bytes = field(default=b"", repr=False)
+    body: bytes = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Summary:
+class Summary(Frozen):
     """What is in a cache."""
 
     entries: int = 0
@@ -53,8 +53,7 @@ class Summary:
     newest: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class _File:
+class _File(Frozen):
     path: Path
     bytes: int
     used_at: float

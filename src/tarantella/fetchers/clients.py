@@ -6,7 +6,6 @@ import os
 import re
 import ssl
 from collections import OrderedDict
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import lru_cache
 from itertools import count
@@ -19,6 +18,7 @@ from wreq.redirect import Policy
 from wreq.runtime import Runtime
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import Mutable
 from tarantella.domain.url import Url
 from tarantella.fetchers.addresses import Address
 from tarantella.fetchers.contract import FetchError, Options
@@ -55,8 +55,7 @@ class Way(NamedTuple):
     total_timeout: float
 
 
-@dataclass(slots=True)
-class Pinned:
+class Pinned(Mutable):
     """A client for one host, and the addresses that it dials."""
 
     client: Client

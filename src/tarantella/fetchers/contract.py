@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.cookie import Cookie
 from tarantella.domain.failure import Failure
-from tarantella.domain.struct import Struct
+from tarantella.domain.struct import Discreet, Frozen, Struct, field
 from tarantella.domain.url import Url
 
 # How an answer came.
@@ -17,8 +16,7 @@ HTTP_1 = "http/1.1"
 HTTP_2 = "h2"
 
 
-@dataclass(frozen=True, slots=True)
-class Caching:
+class Caching(Frozen):
     """Where a run's answers are kept, and for how many seconds they are fresh; None is for ever."""
 
     folder: str
@@ -26,9 +24,10 @@ class Caching:
     max_bytes: int = 1_000_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Discreet):
     """How a run wants its pages fetched; one object for all of a run's pages."""
+
+    unshown = frozenset({"secrets"})
 
     user_agent: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -48,7 +47,7 @@ class Options:
     owner: str = ""  # whose pages may share a browser's cookies and storage: a job, or a run without one
     browsing: Browsing | None = None
     session: str | None = None  # the name of a stored login
-    secrets: Mapping[str, str] = field(default_factory=dict, repr=False)  # what a browser fills in, by name
+    secrets: Mapping[str, str] = field(default_factory=dict)  # what a browser fills in, by name
     watch_exchanges: bool = False  # keep what a rendered page asks for in JSON
 
 

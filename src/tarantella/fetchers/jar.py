@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import replace
 
 from tarantella.domain.cookie import Cookie, domains_of
+from tarantella.domain.struct import replace
 
 MAX_PER_DOMAIN = 50
 MAX_PER_RUN = 3_000

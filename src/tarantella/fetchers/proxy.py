@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -10,6 +9,7 @@ import ada_url
 from wreq import Proxy
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import Discreet
 from tarantella.domain.url import Url
 from tarantella.fetchers.contract import FetchError
 
@@ -17,15 +17,16 @@ from tarantella.fetchers.contract import FetchError
 DEFAULT_PORTS = {"http": 80, "https": 443, "socks5": 1080, "socks5h": 1080}
 
 
-@dataclass(frozen=True, slots=True)
-class ProxyAddress:
+class ProxyAddress(Discreet):
     """Where a proxy is and who we are to it."""
+
+    unshown = frozenset({"username", "password"})
 
     scheme: str
     host: str
     port: int
-    username: str = field(default="", repr=False)
-    password: str = field(default="", repr=False)
+    username: str = ""
+    password: str = ""
 
     @property
     def url(self) -> Url:

@@ -6,12 +6,12 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from math import inf
 
 from protego import Protego
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, resolve
 from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import Fetcher, FetchError, Options, Request, Response

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 
+from tarantella.domain.struct import Frozen
 from tarantella.engine.tools import Tools
 from tarantella.engine.worker import Worker
 from tarantella.queues.contract import Bell, News
@@ -13,8 +13,7 @@ from tarantella.settings import Settings
 from tarantella.store.database import Database
 
 
-@dataclass(frozen=True, slots=True)
-class App:
+class App(Frozen):
     """The parts, wired by bootstrap."""
 
     settings: Settings

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from functools import partial
 
+from tarantella.domain.struct import Frozen
 from tarantella.engine.artifacts import Artifacts, Kept
 from tarantella.services.app import App
 from tarantella.store import pages
@@ -16,8 +16,7 @@ __all__ = ["CONTENT_TYPES", "Told", "get", "listed"]
 CONTENT_TYPES = {"screenshot": "image/png", "html": "text/plain; charset=utf-8"}
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
+class Told(Frozen):
     """An artifact, and the address of the page that it is of."""
 
     kept: Kept

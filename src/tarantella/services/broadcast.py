@@ -6,13 +6,13 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import Any
 
 from tarantella.domain.errors import NotFound, Overloaded, StoreError
 from tarantella.domain.run import RunStatus
+from tarantella.domain.struct import Frozen
 from tarantella.log import log
 from tarantella.queues.contract import News
 from tarantella.services.app import App
@@ -30,8 +30,7 @@ LOOKS_AT_THE_IDLE_EVERY = 0.5
 STOPPED = "server stopped"
 
 
-@dataclass(frozen=True, slots=True)
-class Message:
+class Message(Frozen):
     """An event, put into the words of the stream once for all who watch."""
 
     sequence: int

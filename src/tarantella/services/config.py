@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.domain.struct import Frozen
 from tarantella.domain.url import redact
 from tarantella.setting_sources import SOURCES, Found
 from tarantella.settings import ABOUT, VARIABLES, Settings, load, variables_of
@@ -16,8 +16,7 @@ HIDDEN = "***"
 _SECRET_NAME = re.compile(r"token|password|passwd|secret|credential|api_?key")
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Frozen):
     """One setting as `config show` tells it."""
 
     name: str

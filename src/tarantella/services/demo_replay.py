@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+import dataclasses
 from functools import partial
 from typing import Any
 from urllib.parse import urljoin
@@ -10,6 +10,7 @@ from urllib.parse import urljoin
 from tarantella.demo import market
 from tarantella.domain.field import Field
 from tarantella.domain.job import Wish
+from tarantella.domain.struct import Frozen, replace
 from tarantella.fetchers.browser.finding import find_browser
 from tarantella.services import intake, jobs
 from tarantella.services.app import App
@@ -26,8 +27,7 @@ from tarantella.store.runs import Run
 FIELDS = tuple(Field(name, css=f".{name}") for name in ("goods", "keeper", "price"))
 
 
-@dataclass(frozen=True, slots=True)
-class Collected:
+class Collected(Frozen):
     """What one run of the market gave."""
 
     seconds: float
@@ -56,7 +56,7 @@ def missing_browser(app: App) -> str | None:
 
 async def collect_market(app: App, site_url: str, interrupt: Interrupt) -> tuple[Collected, Collected]:
     """The list twice, by two runs of one job."""
-    app = replace(app, settings=replace(app.settings, allow_networks=(NETWORK,)))
+    app = replace(app, settings=dataclasses.replace(app.settings, allow_networks=(NETWORK,)))
     prober = Prober(app.make_tools)
     try:
         draft = jobs.JobDraft(

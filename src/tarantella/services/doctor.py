@@ -9,7 +9,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from importlib import metadata
@@ -21,6 +20,7 @@ import orjson
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.struct import Frozen
 from tarantella.domain.url import redact
 from tarantella.fetchers.browser.finding import OFF, find_browser
 from tarantella.queues import broker
@@ -80,8 +80,7 @@ class Health(StrEnum):
     FAIL = "fail"
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(Frozen):
     """One thing that was looked at."""
 
     name: str

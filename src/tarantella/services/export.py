@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.struct import Frozen
 from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.exporters.as_parquet import check_library
 from tarantella.exporters.export import STDOUT, exporter_named, extension_of, format_of
@@ -23,8 +23,7 @@ OWN_FILES = ("tarantella.db", "server.", "schema.")  # in the data directory
 LONGEST_NAME = 240  # while it is written, a file has a longer one
 
 
-@dataclass(frozen=True, slots=True)
-class Exported:
+class Exported(Frozen):
     """What was written, and where; no path means stdout."""
 
     format: str

@@ -8,11 +8,11 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import partial
 
 from tarantella.domain.errors import StoreError
 from tarantella.domain.progress import Pace, Speedometer, phase
+from tarantella.domain.struct import Frozen, replace
 from tarantella.engine.settler import SILENT
 from tarantella.engine.worker import Worker
 from tarantella.services.app import App
@@ -27,8 +27,7 @@ LONGEST_LOOK = 2.0
 CHILD_GRACE = 15.0
 
 
-@dataclass(frozen=True, slots=True)
-class Snapshot:
+class Snapshot(Frozen):
     """A run at one moment."""
 
     run: Run

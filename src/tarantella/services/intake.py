@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
+from tarantella.domain.struct import Frozen
 from tarantella.services.app import App
 from tarantella.store import admission, idempotency, submission
 from tarantella.store.idempotency import Kept
@@ -14,16 +14,14 @@ from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Once:
+class Once(Frozen):
     """What makes a request the same request as another."""
 
     key: str
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Frozen):
     """What is answered to a submit: a status, and JSON."""
 
     status: int

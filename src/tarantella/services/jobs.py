@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +15,7 @@ from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
+from tarantella.domain.struct import Frozen, replace
 from tarantella.domain.url import Url, fingerprint
 from tarantella.extractors.page import Wants
 from tarantella.fetchers.contract import FetchError
@@ -45,8 +45,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class JobDraft:
+class JobDraft(Frozen):
     """A job as somebody described it."""
 
     target_url: str

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tarantella.domain.errors import Overloaded, TarantellaError
 from tarantella.domain.field import Field, FieldSet
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import Frozen, field, replace
 from tarantella.domain.url import Url, redact, start_url
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
@@ -55,8 +55,7 @@ class PreviewFailed(TarantellaError):
     code = "preview_failed"
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
+class Preview(Frozen):
     """One page as a run would see it."""
 
     url: str

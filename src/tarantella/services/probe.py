@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.failure import Failure
 from tarantella.domain.job import strategy_after
 from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import Frozen, replace
 from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
@@ -33,8 +33,7 @@ class TargetDenied(InvalidInput):
     code = "target_denied"
 
 
-@dataclass(frozen=True, slots=True)
-class Probed:
+class Probed(Frozen):
     """Which strategy a site takes, and how that is known."""
 
     strategy: str

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from tarantella.domain.progress import Speedometer, at_least, phase
 from tarantella.domain.run import Counts, RunStatus
+from tarantella.domain.struct import Frozen
 from tarantella.services.app import App
 from tarantella.store import progress
 from tarantella.store.progress import Look
@@ -18,8 +18,7 @@ from tarantella.store.runs import Run
 MOST_RUNS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Frozen):
     """A run at one moment, with its pace."""
 
     run: Run

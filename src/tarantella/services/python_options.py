@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields as fields_of_class
-from dataclasses import replace
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
@@ -18,6 +16,7 @@ from tarantella.domain.field import FieldSet, field_set_of, fields_of
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 from tarantella.domain.trap import LARGEST_LIMIT, OFF, TrapLimits, out_of_range
 from tarantella.services.cache import folder_of
 from tarantella.services.fields_file import read_fields_file
@@ -71,7 +70,7 @@ def trap_limits(limits: Mapping[str, int | None] | bool) -> TrapLimits:
 
 # What can be said of a run, but for what has a parameter of its own.
 _OWN = ("urls", "fields", "item", "pagination", "sitemaps", "traps", "strategy", "auto")
-_OPTIONS = {each.name for each in fields_of_class(Spec)} - set(_OWN)
+_OPTIONS = set(Spec.__struct_fields__) - set(_OWN)
 
 
 def spec_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -17,6 +16,7 @@ from tarantella.domain.recording_finding import Heard, NotFound, find_by_name
 from tarantella.domain.recording_paging import Part, Position, find_paging
 from tarantella.domain.recording_request import hidden
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import replace
 from tarantella.domain.url import stored
 from tarantella.engine.recording import heard_of
 from tarantella.extractors.page import Wants, extract

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import Mapping
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +12,7 @@ import orjson
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import FieldSet
+from tarantella.domain.struct import replace
 from tarantella.engine.reader import MOST_CHILDREN, Readers
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.page import Extracted, Wants, extract

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import inf
 from typing import Any, Literal
@@ -14,6 +13,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import Link
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageState, Skip
 from tarantella.domain.run import Priority, RunStatus
+from tarantella.domain.struct import Frozen
 from tarantella.domain.url import fingerprint
 from tarantella.fetchers.answers import Flights
 from tarantella.services.app import App
@@ -45,8 +45,7 @@ _USUAL_MINUTES = {1: 1, 2: 5, 3: 15}
 _MANY_MINUTES = 30
 
 
-@dataclass(frozen=True, slots=True)
-class TaskRequest:
+class TaskRequest(Frozen):
     """What was asked for."""
 
     url: str
@@ -109,8 +108,7 @@ async def tasks(
 # -- results
 
 
-@dataclass(frozen=True, slots=True)
-class Results:
+class Results(Frozen):
     """Some of what a task collected, and how its pages stand."""
 
     run: Run
@@ -153,8 +151,7 @@ def _errors(tx: Tx, run_id: str) -> list[dict[str, Any]]:
 # -- the system
 
 
-@dataclass(frozen=True, slots=True)
-class SystemStatus:
+class SystemStatus(Frozen):
     """How much is going on, and what goes wrong."""
 
     health: Health

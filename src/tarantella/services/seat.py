@@ -5,19 +5,18 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import orjson
 
 from tarantella.domain.errors import Conflict, StoreBroken
+from tarantella.domain.struct import Frozen, asdict
 
 LOCK, FILE = "server.lock", "server.json"
 
 
-@dataclass(frozen=True, slots=True)
-class ServerInfo:
+class ServerInfo(Frozen):
     """A server that runs."""
 
     url: str

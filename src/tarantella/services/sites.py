@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from tarantella.domain.breaker import BreakerState
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.job import Wish
 from tarantella.domain.site import POLICY_FIELDS, faded
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Unfetchable, shown, start_url
 from tarantella.services.app import App
 from tarantella.store import sites

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 
 from tarantella.domain.errors import NotFound, StoreError
@@ -14,6 +13,7 @@ from tarantella.domain.recording import purpose_of
 from tarantella.domain.site import Tally
 from tarantella.domain.spec import Spec
 from tarantella.domain.strategy import API_REPLAY, BROWSER, HTTP
+from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, redact
 from tarantella.fetchers import FETCHERS
 from tarantella.fetchers.browser.finding import find_browser

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from functools import partial
 from itertools import islice
 
@@ -11,6 +10,7 @@ from tarantella.domain.errors import InvalidInput, NotFound, StoreError
 from tarantella.domain.outcome import Link
 from tarantella.domain.sitemap import AUTO, sitemap_link
 from tarantella.domain.spec import Secrets, Spec
+from tarantella.domain.struct import replace
 from tarantella.domain.url import fingerprint, start_url, stored
 from tarantella.extractors.page import Wants
 from tarantella.services.app import App

@@ -8,10 +8,10 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tarantella.domain.errors import StoreError
+from tarantella.domain.struct import Mutable
 from tarantella.domain.vitals import Condition
 from tarantella.log import log
 from tarantella.services.app import App
@@ -32,8 +32,7 @@ class EngineState(StrEnum):
     STOPPED = "stopped"
 
 
-@dataclass(slots=True)
-class Engine:
+class Engine(Mutable):
     """One child process after another, each the successor of the last."""
 
     number: int
@@ -44,7 +43,7 @@ class Engine:
     quick_deaths: int = 0
     condition: Condition | None = None  # of its worker, when it was last seen
     last_end: str | None = None
-    reported: bool = field(default=False, repr=False)
+    reported: bool = False
 
     @property
     def pid(self) -> int | None:

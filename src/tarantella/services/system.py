@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from tarantella.domain.errors import StoreError
+from tarantella.domain.struct import Frozen
 from tarantella.domain.url import redact
 from tarantella.domain.vitals import Condition
 from tarantella.queues.broker import Away, ask
@@ -25,8 +25,7 @@ MOST_WAITING = 100
 GETS_ON = (Condition.IDLE, Condition.WORKING)
 
 
-@dataclass(frozen=True, slots=True)
-class Readiness:
+class Readiness(Frozen):
     """Whether work that is submitted now will be done, and why not."""
 
     store: str
@@ -34,8 +33,7 @@ class Readiness:
     is_ready: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(Frozen):
     """How word of new runs gets to workers of other machines."""
 
     url: str  # as people may see it
@@ -43,8 +41,7 @@ class Broker:
     trouble: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class System:
+class System(Frozen):
     """The whole at one moment."""
 
     census: Census

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from tarantella.domain.struct import Frozen
 from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.exporters.export import STDOUT
 from tarantella.services.app import App
@@ -15,8 +15,7 @@ from tarantella.services.app import App
 USUAL_FORMAT = "jsonl"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Frozen):
     """Where records go and how they are written; without a destination, to the exports folder."""
 
     format: str = USUAL_FORMAT

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import orjson
 
 from tarantella.domain.errors import StoreError
+from tarantella.domain.struct import Frozen
 from tarantella.domain.vitals import Condition, Vigil, Vitals
 from tarantella.engine.lifeline import is_cut
 from tarantella.services.app import App
@@ -16,8 +16,7 @@ from tarantella.store import workers
 from tarantella.store.connection import Row
 
 
-@dataclass(frozen=True, slots=True)
-class Watched:
+class Watched(Frozen):
     """A worker as it was last seen."""
 
     id: str

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
 
 from tarantella.domain.strategy import BROWSER
+from tarantella.domain.struct import Frozen
 from tarantella.store.tx import Tx, pack
 
 
-@dataclass(frozen=True, slots=True)
-class FirstPage:
+class FirstPage(Frozen):
     """How the first page of a run stands."""
 
     state: str

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tarantella.domain.errors import KeyReused
+from tarantella.domain.struct import Frozen
 from tarantella.store.tx import Tx
 
 LONGEST_KEY = 255
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Frozen):
     """What was answered to the first request with a key, and what that request was."""
 
     key: str

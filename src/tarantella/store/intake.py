@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import DriverError
 from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
@@ -31,8 +31,7 @@ Work = Callable[[Tx, Batch], T]
 Finish = Callable[[Tx, Batch], object]
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(Frozen):
     work: Work[Any]
     finish: Finish
     done: asyncio.Future[Any]

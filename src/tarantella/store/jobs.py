@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Self
 
 import orjson
@@ -11,6 +10,7 @@ import orjson
 from tarantella.domain.errors import Conflict, NotFound
 from tarantella.domain.field import Field
 from tarantella.domain.job import JobStatus, Wish
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Row
 from tarantella.store.runs import DELETING
 from tarantella.store.tx import Tx, pack
@@ -18,8 +18,7 @@ from tarantella.store.tx import Tx, pack
 _IS_SEEN = f"status <> '{JobStatus.DELETING}'"
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(Frozen):
     """A job's row."""
 
     id: str

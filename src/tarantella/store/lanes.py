@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Row
 from tarantella.store.tx import Tx, pack
 
 
-@dataclass(frozen=True, slots=True)
-class Lane:
+class Lane(Frozen):
     """A lane as its new owner finds it."""
 
     name: str
@@ -22,8 +21,7 @@ class Lane:
     breaker_resets: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Stand:
+class Stand(Frozen):
     """A run's pending work in one lane."""
 
     lane: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tarantella.domain.struct import Frozen
 from tarantella.store import runs
 from tarantella.store.tx import Tx, pack
 
@@ -11,8 +10,7 @@ MOST_HOSTS = 1_000
 MOST_RUNS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class BrokenHost:
+class BrokenHost(Frozen):
     """A host that has failed lately."""
 
     name: str

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from tarantella.domain.struct import Frozen
 from tarantella.store import lanes, runs
 from tarantella.store.runs import Run
 from tarantella.store.tx import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(Frozen):
     """A run at one moment."""
 
     run: Run

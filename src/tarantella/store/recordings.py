@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Self
 
 import orjson
@@ -12,6 +11,7 @@ from tarantella.domain.errors import NotFound
 from tarantella.domain.outcome import Outcome
 from tarantella.domain.recording import Made, Maker, Reading, Recording, Stopped, Worked, rests
 from tarantella.domain.recording_request import Template
+from tarantella.domain.struct import Frozen
 from tarantella.domain.url import stored
 from tarantella.store.connection import Row
 from tarantella.store.tx import Tx
@@ -19,8 +19,7 @@ from tarantella.store.tx import Tx
 MOST_OF_JOB = 5  # older ones go, but for runs that may still be at them
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Frozen):
     """A recording's row."""
 
     id: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -25,6 +24,7 @@ from tarantella.domain.field import Field
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome, Refused
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
+from tarantella.domain.struct import Mutable, field
 from tarantella.domain.trap import TrapNote
 from tarantella.store import events, first_page
 from tarantella.store.connection import Row
@@ -37,8 +37,7 @@ _DONE = PageState.DONE  # looking up a member of an enumeration takes longer tha
 MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped is counted without end
 
 
-@dataclass(slots=True)
-class Change:
+class Change(Mutable):
     """What a settle adds to one run's row."""
 
     done: int = 0

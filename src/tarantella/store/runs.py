@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Self
 
@@ -17,6 +16,7 @@ from tarantella.domain.outcome import Link
 from tarantella.domain.page import PageKind
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Spec
+from tarantella.domain.struct import Frozen, field
 from tarantella.domain.trap import TrapNote
 from tarantella.store import admission, events, page_rows, run_row
 from tarantella.store.connection import Row
@@ -40,8 +40,7 @@ def _spec(text: str, secrets: str | None) -> Spec:
     return Spec.from_json(orjson.loads(text), orjson.loads(secrets) if secrets else None)
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Frozen):
     """A run's row."""
 
     id: str

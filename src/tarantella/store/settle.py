@@ -8,11 +8,11 @@ numbered. Everything follows from the pages that were still ours, so a settle wh
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.run import RunStatus
+from tarantella.domain.struct import Mutable, field
 from tarantella.store import admission, cookies, page_rows, recordings, run_row, workers
 from tarantella.store.stands import open_lanes, refresh_stands
 from tarantella.store.tx import Tx, pack
@@ -20,8 +20,7 @@ from tarantella.store.tx import Tx, pack
 MAX_ROWS = 2_400  # five to ten milliseconds of the write lock, where nobody keeps the interpreter's from us
 
 
-@dataclass(slots=True)
-class Settled:
+class Settled(Mutable):
     """What a settle did."""
 
     outcomes: Sequence[Outcome] = ()  # those that were still ours

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import orjson
@@ -13,6 +12,7 @@ from tarantella.domain.errors import NotFound
 from tarantella.domain.learning import REMEMBERED_SECONDS, Evidence, Learned, added, evidence_of, learned
 from tarantella.domain.site import FREE, SitePolicy, Tally, faded, smoothed
 from tarantella.domain.strategy import HTTP
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Row
 from tarantella.store.tx import Tx, pack
 
@@ -31,8 +31,7 @@ class Ruling(NamedTuple):
 UNRULED = Ruling()
 
 
-@dataclass(frozen=True, slots=True)
-class Site:
+class Site(Frozen):
     """A host as people see it."""
 
     host: str

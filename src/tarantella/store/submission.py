@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import orjson
@@ -12,14 +11,14 @@ from tarantella.domain.event import RUN_CREATED, Event
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Counts, RunStatus, Wanted, admission_rank
 from tarantella.domain.spec import Secrets, Spec
+from tarantella.domain.struct import Frozen
 from tarantella.store import admission, events, jobs, page_rows
 from tarantella.store.runs import Run
 from tarantella.store.stands import open_lanes
 from tarantella.store.tx import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Submission:
+class Submission(Frozen):
     """A run as somebody asked for it."""
 
     run_id: str
@@ -71,7 +70,7 @@ def _run(new: Submission, max_running: int) -> tuple[Any, ...]:
         "queued",
         "run",
         _waits(max_running),
-        orjson.dumps(spec.values()).decode(),
+        orjson.dumps(spec.to_json()).decode(),
         orjson.dumps(spec.secrets_json()).decode() if spec.secrets != Secrets() else None,
         orjson.dumps([new.start.url]).decode(),
         admission_rank(new.now, spec.priority),

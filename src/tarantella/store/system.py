@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
+from tarantella.domain.struct import Frozen
 from tarantella.store.duties import LANE as DUTIES
 from tarantella.store.tx import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Lanes:
+class Lanes(Frozen):
     """Hosts, by what they are doing."""
 
     known: int
@@ -20,8 +19,7 @@ class Lanes:
     paused: int  # by people
 
 
-@dataclass(frozen=True, slots=True)
-class Census:
+class Census(Frozen):
     """The whole at one moment."""
 
     runs: dict[str, int]  # by status

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from tarantella.domain.access import SCOPES, Scope
 from tarantella.domain.errors import Conflict, NotFound
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Row
 from tarantella.store.ids import HIGHEST
 from tarantella.store.tx import Tx
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(Frozen):
     """What is known of a token; the token itself is not."""
 
     id: str

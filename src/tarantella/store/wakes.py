@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import NamedTuple
 
+from tarantella.domain.struct import Frozen
 from tarantella.store.tx import Tx
 
 # What was sent for a run that is gone, or for a host, is kept for as long as somebody may ask.
@@ -20,8 +20,7 @@ class Wake(NamedTuple):
     woken_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Woken:
+class Woken(Frozen):
     """What a message did."""
 
     task_id: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tarantella.domain.errors import WorkerDead
 from tarantella.domain.run import Wanted
+from tarantella.domain.struct import Frozen
 from tarantella.domain.vitals import NOTHING_TO_DO, Vitals
 from tarantella.store import admission, runs, steering
 from tarantella.store.connection import Row
@@ -14,8 +14,7 @@ from tarantella.store.runs import INTERRUPTED as INTERRUPTED
 from tarantella.store.tx import Tx, pack
 
 
-@dataclass(frozen=True, slots=True)
-class WorkerInfo:
+class WorkerInfo(Frozen):
     """Who a worker is."""
 
     id: str

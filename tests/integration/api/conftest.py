@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ from starlette.testclient import TestClient
 
 from tarantella.api.app import make_api
 from tarantella.bootstrap import open_app
+from tarantella.domain.struct import replace
 from tarantella.services.app import App
 from tarantella.settings import load
 from tests.integration.api.talking import Talker
@@ -109,4 +110,4 @@ def site_in_a_thread() -> Iterator[Site]:
 
 def with_settings(app: App, **values: object) -> App:
     """The same application with other settings."""
-    return replace(app, settings=replace(app.settings, **values))  # type: ignore[arg-type]
+    return replace(app, settings=dataclasses.replace(app.settings, **values))  # type: ignore[arg-type]

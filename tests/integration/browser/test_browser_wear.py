@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tarantella.domain.struct import replace
 from tarantella.fetchers.browser import fetcher
 from tests.browsers import program_or_skip
 from tests.fault.processes import until
@@ -46,10 +47,10 @@ def test_a_browser_that_has_grown_too_large_is_replaced_when_its_pages_have_ende
     assert worn.fetch("/ok").status == 200
     first = worn.browser._running
     assert first is not None and not first.worn
-    object.__setattr__(worn.browser._means, "most_memory", 1)
+    worn.browser._means = replace(worn.browser._means, most_memory=1)
     assert worn.fetch("/ok").status == 200
     assert first.worn
-    object.__setattr__(worn.browser._means, "most_memory", 10**12)
+    worn.browser._means = replace(worn.browser._means, most_memory=10**12)
     assert worn.fetch("/ok").status == 200
     assert worn.browser._running is not first
     assert not first.chromium.is_alive
@@ -64,10 +65,10 @@ def test_a_browser_that_has_grown_too_large_waits_for_the_pages_in_it(
     assert first is not None and not first.busy, "it had nothing to do for a moment"
     slow = worn.begin("/slow?s=2")
     until(lambda: first.busy == 1, 10, "the slow page is not asked for")
-    object.__setattr__(worn.browser._means, "most_memory", 1)
+    worn.browser._means = replace(worn.browser._means, most_memory=1)
     assert worn.fetch("/ok").status == 200
     assert first.worn and not slow.done()
-    object.__setattr__(worn.browser._means, "most_memory", 10**12)
+    worn.browser._means = replace(worn.browser._means, most_memory=10**12)
     assert worn.fetch("/ok").status == 200
     assert slow.result(0).status == 200, "its browser was taken from it"
     assert worn.browser._running is not first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from tarantella.domain.event import RETRY_SCHEDULED, STRATEGY_ESCALATED, STRATEGY_LEARNED, STRATEGY_MISSING
 from tarantella.domain.field import Field
 from tarantella.domain.site import SitePolicy
+from tarantella.domain.struct import replace
 from tarantella.engine.tools import Tools
 from tarantella.services.app import App
 from tarantella.store import sites

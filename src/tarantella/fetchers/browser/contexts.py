@@ -6,12 +6,12 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tarantella.domain.errors import NotFound, StoreBroken
 from tarantella.domain.failure import MISSING, Failure
 from tarantella.domain.session import Session
+from tarantella.domain.struct import Mutable, field
 from tarantella.fetchers.browser.chromium import Chromium
 from tarantella.fetchers.browser.gateway import Gateway
 from tarantella.fetchers.browser.means import PAGES_PER_CONTEXT
@@ -30,8 +30,7 @@ TAB_SECONDS = 0.5  # for which a window without a page to show is kept
 SECONDS = 10.0  # for whatever is asked of the browser itself
 
 
-@dataclass(slots=True, eq=False)
-class Context:
+class Context(Mutable, eq=False):
     """A context and its gateway."""
 
     browser: BrowserContext

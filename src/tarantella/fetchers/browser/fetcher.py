@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from tarantella.domain.failure import Failure
+from tarantella.domain.struct import Mutable, field
 from tarantella.fetchers.browser.chromium import Chromium
 from tarantella.fetchers.browser.contexts import SECONDS, Context, Contexts
 from tarantella.fetchers.browser.failures import crashed, translated
@@ -22,8 +22,7 @@ from tarantella.log import log
 LOOKS_AT_MEMORY_EVERY = 20  # pages
 
 
-@dataclass(slots=True, eq=False)
-class _Running:
+class _Running(Mutable, eq=False):
     """A browser at work."""
 
     chromium: Chromium

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
+
+from tarantella.domain.struct import Frozen
 
 PAGES_PER_CONTEXT = 100
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserMeans:
+class BrowserMeans(Frozen):
     """Which browser, and its limits."""
 
     program: str

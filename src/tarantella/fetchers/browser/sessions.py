@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +12,7 @@ import orjson
 
 from tarantella.domain.errors import NotFound, StoreBroken
 from tarantella.domain.session import Session, check_session_name, session_of
+from tarantella.domain.struct import Frozen
 
 
 class StoredSession(NamedTuple):
@@ -25,8 +25,7 @@ class StoredSession(NamedTuple):
     stored_at: float
 
 
-@dataclass(frozen=True, slots=True)
-class Sessions:
+class Sessions(Frozen):
     """A folder of sessions."""
 
     folder: Path

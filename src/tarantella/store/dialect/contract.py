@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
+from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Connection, Values
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ class Point(IntEnum):
     CLOCK = 7_461_726_103
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Frozen):
     """Something that was looked at, for the doctor."""
 
     name: str
