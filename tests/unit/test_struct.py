@@ -8,6 +8,7 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.recording import Reading, Recording
 from tarantella.domain.recording_request import Template
 from tarantella.domain.session import Session
+from tarantella.domain.spec import Secrets
 from tarantella.domain.struct import Discreet, Frozen
 from tarantella.fetchers.cache import Entry
 from tarantella.fetchers.contract import Options
@@ -18,7 +19,10 @@ HOLDERS = (
     Cookie("token", SECRET, "example.com"),
     Session(({"name": "token", "value": SECRET},), ({"origin": SECRET},)),
     Recording(Template("GET", "https://example.com/"), Reading(), "", 1.0, ((("header", "x-key"), SECRET),)),
-    Options("agent", secrets={"PASSWORD": SECRET}),
+    Options(
+        "agent", {"Authorization": SECRET}, cookies=({"token": SECRET},), proxy=SECRET, secrets={"PASSWORD": SECRET}
+    ),
+    Secrets({"Authorization": SECRET}, ({"token": SECRET},), SECRET, values={"PASSWORD": SECRET}),
     ProxyAddress("http", "example.com", 80, SECRET, SECRET),
     Entry("https://example.com/", 200, {}, 0.0, body=SECRET.encode()),
 )

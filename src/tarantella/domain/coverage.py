@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from statistics import median
 from typing import Any
 
 from tarantella.domain.event import COVERAGE_FELL, REQUIRED_MISSING, Event, Level
@@ -84,6 +83,9 @@ def falls(now: Sequence[Coverage], earlier: Iterable[Sequence[Coverage]]) -> lis
         for coverage in run:
             if coverage.records >= LEAST_RECORDS:
                 before.setdefault(coverage.name, []).append(coverage.share)
+    # Only jobs that ran before need it, and everybody else would pay for decimals and fractions.
+    from statistics import median
+
     found = []
     for coverage in now:
         shares = before.get(coverage.name)

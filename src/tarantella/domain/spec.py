@@ -16,7 +16,7 @@ from tarantella.domain.scope import ScopeKind
 from tarantella.domain.session import check_session_name
 from tarantella.domain.sitemap import chosen
 from tarantella.domain.strategy import STRATEGIES
-from tarantella.domain.struct import Frozen, asdict, field
+from tarantella.domain.struct import Discreet, Frozen, asdict, field
 from tarantella.domain.trap import TrapLimits
 
 __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
@@ -26,8 +26,10 @@ TEXT_MODES = ("fast", "article", "none")
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
 
-class Secrets(Frozen):
+class Secrets(Discreet):
     """What a run needs and nobody may see."""
+
+    unshown = frozenset({"headers", "cookies", "proxy", "values"})
 
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: tuple[Mapping[str, str], ...] = ()

@@ -27,7 +27,7 @@ class Caching(Frozen):
 class Options(Discreet):
     """How a run wants its pages fetched; one object for all of a run's pages."""
 
-    unshown = frozenset({"secrets"})
+    unshown = frozenset({"headers", "cookies", "proxy", "secrets"})
 
     user_agent: str
     headers: Mapping[str, str] = field(default_factory=dict)

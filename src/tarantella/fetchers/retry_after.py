@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import UTC
-from email.utils import parsedate_to_datetime
 
 _SECONDS = re.compile(r"[+-]?[0-9]+(?:\.[0-9]+)?")
 # Far beyond what anybody obeys, and still a number that can be stored.
@@ -18,6 +17,9 @@ def parse_retry_after(value: str | None, now: float) -> float | None:
     value = value.strip()
     if _SECONDS.fullmatch(value):
         return max(-_LONGEST, min(float(value), _LONGEST))
+    # Few sites give a date, and reading mail headers takes 3 ms to load.
+    from email.utils import parsedate_to_datetime
+
     try:
         when = parsedate_to_datetime(value)
         # "-0000" gives a time without a zone; the header's dates are always GMT.
