@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -141,22 +142,23 @@ _MOVED = [
 
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    """Write what became of the pages: most are done where they were, and need little said about them."""
-    plain = [(o.page.id, o.status) for o in outcomes if _is_plainly_done(o)]
-    others = [o for o in outcomes if not _is_plainly_done(o)] if len(plain) < len(outcomes) else []
-    if plain:
+    """Write what became of the pages: most are done where they were, and differ in nothing but their number."""
+    plain: dict[int | None, list[int]] = defaultdict(list)  # by status
+    others: list[Outcome] = []
+    for o in outcomes:
+        if o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None:
+            plain[o.status].append(o.page.id)
+        else:
+            others.append(o)
+    for status, ids in plain.items():
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
-            "status = r.status "
-            f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
-            rows=pack(plain),
+            f"status = :status WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
+            status=status,
+            ids=pack(ids),
         )
     if others:
         _move_others(tx, others)
-
-
-def _is_plainly_done(o: Outcome) -> bool:
-    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
