@@ -214,19 +214,21 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
     They are fetched in it too: then what a settle changes stands together in few blocks of the table. Nobody else inserts
     pages of these runs meanwhile, because their rows are locked.
     """
-    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    rows: list[tuple[Any, ...]] = []
+    found: dict[str, set[str]] = defaultdict(set)  # by run
     for o in outcomes:
         if not o.links:
             continue
         found_on, run_id, strategy = o.page.id, o.page.run_id, o.page.strategy
+        marks = found[run_id]
         for link in o.links:
             mark = link.fingerprint
-            if (run_id, mark) not in found:
-                due = now + len(found) * IN_ORDER
-                name = _PAGE if link.kind is PageKind.PAGE else link.kind.value
-                row = (run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", name)
-                found[run_id, mark] = row
-    return insert_pages(tx, list(found.values()))
+            if mark not in marks:
+                marks.add(mark)
+                due = now + len(rows) * IN_ORDER
+                kind = _PAGE if link.kind is PageKind.PAGE else link.kind.value
+                rows.append((run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", kind))
+    return insert_pages(tx, rows)
 
 
 def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -> list[tuple[Any, ...]]:
@@ -246,16 +248,11 @@ def insert_starts(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
-    """Insert the pages that are new to their runs, and say which were, in the order in which they are due."""
+    """Insert the pages that are new to their runs, and say which were, in the order in which they were given."""
     if not rows:
         return []
     fresh = tx.insert_new(
-        "pages",
-        _FOUND,
-        rows,
-        key=("run_id", "fingerprint"),
-        returned=("id", "run_id", "lane", "kind"),
-        order="next_at, id",
+        "pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("run_id", "lane", "kind")
     )
     return [NewPage(*row) for row in fresh]
 
