@@ -227,7 +227,9 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
                 marks.add(mark)
                 due = now + len(rows) * IN_ORDER
                 kind = _PAGE if link.kind is PageKind.PAGE else link.kind.value
-                rows.append((run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", kind))
+                rows.append(
+                    (run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", kind)
+                )
     return insert_pages(tx, rows)
 
 
@@ -251,9 +253,7 @@ def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
     """Insert the pages that are new to their runs, and say which were, in the order in which they were given."""
     if not rows:
         return []
-    fresh = tx.insert_new(
-        "pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("run_id", "lane", "kind")
-    )
+    fresh = tx.insert_new("pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("run_id", "lane", "kind"))
     return [NewPage(*row) for row in fresh]
 
 
@@ -287,7 +287,7 @@ def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
             continue
         if tried.failure is None and tried.detail is None:
             # What isn't there needs no saying: drivers take longer over nothing than over a number.
-            good.append((o.page.id, o.page.tries + 1, *_went_well(tried)))
+            good.append((o.page.id, o.page.tries + 1) + _went_well(tried))
         else:
             bad.append((o.page.id, o.page.tries + 1, *astuple(tried)))
     tx.insert("attempts", _WENT_WELL, good, conflict="(page_id, n) DO NOTHING")
