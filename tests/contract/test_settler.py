@@ -23,7 +23,7 @@ from tarantella.store.database import Database
 from tarantella.store.page_rows import LARGE_RECORD
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
-from tests.contract.world import NOW, World, done, failed, link
+from tests.contract.world import NOW, World, done, failed, link, tried
 from tests.logs import captured_log
 
 T = TypeVar("T")
@@ -122,12 +122,13 @@ def test_a_page_that_can_not_be_stored_ends_as_such_and_the_others_are_stored(wo
     outcomes = [done(page) for page in found]
     outcomes[7] = failed(found[7], UNSTORABLE)
     outcomes[13] = done(found[13])._replace(status=2**70)
+    outcomes[17] = done(found[17])._replace(attempt=tried()._replace(bytes=2**70))
     desk = Desk(world)
     story(desk.settle(*outcomes))
     row = world.run(run)
-    assert (row.counts.done, row.counts.failed, row.counts.pending) == (18, 2, 1)
+    assert (row.counts.done, row.counts.failed, row.counts.pending) == (17, 3, 1)
     broken = world.read(pages.listed, run_id=run, state=PageState.FAILED)
-    assert {page["id"] for page in broken} == {found[7].id, found[13].id}
+    assert {page["id"] for page in broken} == {found[7].id, found[13].id, found[17].id}
     assert {(page["reason"], page["detail"]) for page in broken} == {("unknown", "unstorable")}
 
 

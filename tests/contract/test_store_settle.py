@@ -20,7 +20,8 @@ from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import TrapNote
-from tarantella.store import lanes, pages, records, runs
+from tarantella.store import lanes, page_rows, pages, records, runs
+from tarantella.store.database import Database
 from tests.contract.world import HOST, NOW, World, again, done, failed, link, moved, skipped, tried
 
 
@@ -38,6 +39,16 @@ def test_a_page_that_is_done_leaves_its_record_its_attempt_and_its_links(world: 
     row = world.run(run)
     assert (row.records, row.requests, row.bytes) == (1, 1, 1_000)
     assert row.disk_bytes > row.stored == len(f'{{"url": "{page.url}"}}')
+
+
+def test_pages_that_are_done_each_keep_their_own_status(world: World) -> None:
+    run, worker = world.submit("1", "2", "3"), world.worker()
+    one, two, three = world.take(run)
+    answers = {one.url: 200, two.url: 203, three.url: None}
+    world.settle(worker, *(done(page)._replace(status=answers[page.url]) for page in (one, two, three)))
+    stored = world.pages(run)
+    assert {url: stored[url]["status"] for url in stored} == answers
+    assert {page["state"] for page in stored.values()} == {"done"}
 
 
 def test_times_may_be_whole_numbers(world: World) -> None:
@@ -275,6 +286,19 @@ def test_links_found_on_several_pages_are_one_page(world: World) -> None:
     assert world.run(run).counts.total == 4
 
 
+@pytest.mark.parametrize("known", [0, 1, 3], ids=["none", "one", "all"])
+def test_pages_that_are_new_are_told_with_the_numbers_that_they_got(database: Database, known: int) -> None:
+    world = World(database)  # whose pages nobody counts
+    run, links = world.create("start"), [link("b"), link("a"), link("c")]
+    world.write(runs.add_start_pages, run_id=run, links=links[:known], strategy="http", now=NOW)
+    rows = page_rows.start_pages(run, links, "http", NOW)
+    told = database.write_now(lambda tx: page_rows.insert_pages(tx, rows))
+    stored = world.pages(run)
+    assert [(page.id, page.run_id, page.lane, page.kind) for page in told] == [
+        (stored[each.url]["id"], run, HOST, "page") for each in links[known:]
+    ]
+
+
 def test_refused_links_are_counted_with_a_few_samples(world: World) -> None:
     run, worker = world.submit("1", "2", "3"), world.worker()
     for page in world.take(run)[:2]:
@@ -461,6 +485,19 @@ def test_pages_are_taken_in_the_order_in_which_they_are_due_and_never_those_in_h
     assert first[1].id not in {page.id for page in rest}
     assert len(rest) == 4
     assert world.take(run, limit=2, held=held) == rest[:2]
+
+
+def test_a_page_is_taken_with_its_past_and_one_beside_it_without(world: World) -> None:
+    run, worker = world.submit("", "other"), world.worker()
+    start, other = world.take(run)
+    world.settle(worker, done(start, link("new")), again(other, NOW))
+    tried_before, fresh = sorted(world.take(run), key=lambda page: page.id)
+    assert tried_before == other._replace(tries=1, charged=1)
+    assert (tried_before.is_start, fresh.is_start) == (True, False)
+    assert (fresh.url, fresh.tries, fresh.charged, fresh.hops) == (link("new").url, 0, 0, 0)
+    world.settle(worker, moved(fresh, "https://b.example/"))
+    [elsewhere] = world.take(run, "b.example")
+    assert (elsewhere.url, elsewhere.asked_url, elsewhere.hops) == ("https://b.example/", fresh.url, 1)
 
 
 def test_what_an_owner_learned_of_its_host_is_there_for_the_next_one(world: World) -> None:

@@ -21,7 +21,7 @@ from tarantella.store.database import Database
 from tarantella.store.settle import MAX_ROWS, Settled, settle
 
 # What the drivers and encoders raise for a value that they can't store: trying the same again would not help.
-REFUSED = (ValueRefused, TypeError, ValueError)
+REFUSED = (ValueRefused, TypeError, ValueError, OverflowError)
 
 MAX_WAITING_BYTES = 8_000_000
 # So much is settled without waiting for more: the rest of the room is for what comes meanwhile.

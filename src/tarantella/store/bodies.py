@@ -83,9 +83,7 @@ def add(tx: Tx, run_id: str, pages: Sequence[Reread], now: float) -> None:
         return
     columns = ("run_id", *_COPIED, "state", "tries", "charged", "next_at", "kind")
     rows = [(run_id, *page.columns, "done", 1, 0, now, "page") for page in pages]
-    new = tx.insert_new(
-        "pages", columns, rows, key=("run_id", "fingerprint"), returned=("id", "fingerprint"), order="id"
-    )
+    new = tx.insert_new("pages", columns, rows, key=("run_id", "fingerprint"), returned=("fingerprint",))
     ids = {fingerprint: page_id for page_id, fingerprint in new}
     mark = _COPIED.index("fingerprint")
     # A page that is there already was stored by a commit of which nobody heard: then so were its records.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any
@@ -141,22 +142,23 @@ _MOVED = [
 
 
 def move_pages(tx: Tx, outcomes: Sequence[Outcome]) -> None:
-    """Write what became of the pages: most are done where they were, and need little said about them."""
-    plain = [(o.page.id, o.status) for o in outcomes if _is_plainly_done(o)]
-    others = [o for o in outcomes if not _is_plainly_done(o)] if len(plain) < len(outcomes) else []
-    if plain:
+    """Write what became of the pages: most are done where they were, and differ in nothing but their number."""
+    plain: dict[int | None, list[int]] = defaultdict(list)  # by status
+    others: list[Outcome] = []
+    for o in outcomes:
+        if o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None:
+            plain[o.status].append(o.page.id)
+        else:
+            others.append(o)
+    for status, ids in plain.items():
         tx.execute(
             "UPDATE pages SET state = 'done', reason = NULL, detail = NULL, tries = tries + 1, charged = charged + 1, "
-            "status = r.status "
-            f"FROM {tx.dialect.rows('rows', [('id', 'BIGINT'), ('status', 'BIGINT')])} AS r WHERE pages.id = r.id",
-            rows=pack(plain),
+            f"status = :status WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
+            status=status,
+            ids=pack(ids),
         )
     if others:
         _move_others(tx, others)
-
-
-def _is_plainly_done(o: Outcome) -> bool:
-    return o.state is _DONE and o.final_url is None and o.final_fingerprint is None and o.strategy is None
 
 
 def _move_others(tx: Tx, outcomes: Sequence[Outcome]) -> None:
@@ -212,19 +214,23 @@ def insert_found(tx: Tx, outcomes: Sequence[Outcome], now: float) -> list[NewPag
     They are fetched in it too: then what a settle changes stands together in few blocks of the table. Nobody else inserts
     pages of these runs meanwhile, because their rows are locked.
     """
-    found: dict[tuple[str, str], tuple[Any, ...]] = {}
+    rows: list[tuple[Any, ...]] = []
+    found: dict[str, set[str]] = defaultdict(set)  # by run
     for o in outcomes:
         if not o.links:
             continue
         found_on, run_id, strategy = o.page.id, o.page.run_id, o.page.strategy
+        marks = found[run_id]
         for link in o.links:
             mark = link.fingerprint
-            if (run_id, mark) not in found:
-                due = now + len(found) * IN_ORDER
-                name = _PAGE if link.kind is PageKind.PAGE else link.kind.value
-                row = (run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", name)
-                found[run_id, mark] = row
-    return insert_pages(tx, list(found.values()))
+            if mark not in marks:
+                marks.add(mark)
+                due = now + len(rows) * IN_ORDER
+                kind = _PAGE if link.kind is PageKind.PAGE else link.kind.value
+                rows.append(
+                    (run_id, mark, link.lane, link.url, link.depth, strategy, found_on, 0, due, "pending", kind)
+                )
+    return insert_pages(tx, rows)
 
 
 def start_pages(run_id: str, links: Iterable[Link], strategy: str, now: float) -> list[tuple[Any, ...]]:
@@ -244,17 +250,10 @@ def insert_starts(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> None:
 
 
 def insert_pages(tx: Tx, rows: Sequence[tuple[Any, ...]]) -> list[NewPage]:
-    """Insert the pages that are new to their runs, and say which were, in the order in which they are due."""
+    """Insert the pages that are new to their runs, and say which were, in the order in which they were given."""
     if not rows:
         return []
-    fresh = tx.insert_new(
-        "pages",
-        _FOUND,
-        rows,
-        key=("run_id", "fingerprint"),
-        returned=("id", "run_id", "lane", "kind"),
-        order="next_at, id",
-    )
+    fresh = tx.insert_new("pages", _FOUND, rows, key=("run_id", "fingerprint"), returned=("run_id", "lane", "kind"))
     return [NewPage(*row) for row in fresh]
 
 
@@ -288,7 +287,7 @@ def insert_attempts(tx: Tx, outcomes: Sequence[Outcome]) -> None:
             continue
         if tried.failure is None and tried.detail is None:
             # What isn't there needs no saying: drivers take longer over nothing than over a number.
-            good.append((o.page.id, o.page.tries + 1, *_went_well(tried)))
+            good.append((o.page.id, o.page.tries + 1) + _went_well(tried))
         else:
             bad.append((o.page.id, o.page.tries + 1, *astuple(tried)))
     tx.insert("attempts", _WENT_WELL, good, conflict="(page_id, n) DO NOTHING")

@@ -10,8 +10,10 @@ from tarantella.domain.page import Page, PageKind, PageState
 from tarantella.store.tx import Tx, pack
 
 _KILLS = f"tries > 0 AND EXISTS (SELECT 1 FROM attempts WHERE page_id = pages.id AND attempts.detail = '{CRASH}')"
-_TAKEN = ["id", "fingerprint", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"]
-_TAKEN += ["asked_url", _KILLS, "kind"]
+# A page that was never tried has no past. Where it was found on another, too, that is all there is to say of it.
+_HAS_MORE = "CASE WHEN tries > 0 OR is_start = 1 OR kind <> 'page' THEN 1 END"
+_TAKEN = ["id", "fingerprint", "url", "depth", "strategy", _HAS_MORE]
+_MORE = ["id", "tries", "charged", "hops", "is_start", "asked_url", _KILLS, "kind"]
 
 
 def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now: float) -> list[Page]:
@@ -26,25 +28,34 @@ def take(tx: Tx, lane: str, run_id: str, held: Collection[int], limit: int, now:
         held=pack(list(held)),
         limit=limit,
     )
-    return [
-        Page(
-            id_,
-            run_id,
-            fingerprint,
-            lane,
-            url,
-            depth,
-            tries,
-            charged,
-            strategy,
-            hops,
-            bool(start),
-            asked,
-            bool(kills),
-            PageKind.PAGE if kind == "page" else PageKind(kind),
-        )
-        for id_, fingerprint, url, depth, tries, charged, strategy, hops, start, asked, kills, kind in rows
+    found = [
+        Page(id_, run_id, fingerprint, lane, url, depth, 0, 0, strategy, 0, False)
+        for id_, fingerprint, url, depth, strategy, _ in rows
     ]
+    special = [row[0] for row in rows if row[-1]]
+    return _with_more(tx, found, special) if special else found
+
+
+def _with_more(tx: Tx, found: Sequence[Page], special: Sequence[int]) -> list[Page]:
+    """The same pages, those of these numbers with all that there is to say of them."""
+    rows = tx.array(
+        _MORE,
+        f"FROM pages WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
+        ids=pack(special),
+    )
+    more = {
+        id_: {
+            "tries": tries,
+            "charged": charged,
+            "hops": hops,
+            "is_start": bool(start),
+            "asked_url": asked,
+            "kills": bool(kills),
+            "kind": PageKind(kind),
+        }
+        for id_, tries, charged, hops, start, asked, kills, kind in rows
+    }
+    return [page._replace(**more[page.id]) if page.id in more else page for page in found]
 
 
 def urls(tx: Tx, run_id: str, ids: Sequence[int]) -> dict[int, str]:

@@ -78,23 +78,27 @@ def changes_by_run(outcomes: Sequence[Outcome], fresh: Sequence[NewPage]) -> dic
 
 
 def _count(change: Change, outcomes: Sequence[Outcome]) -> None:
-    """Add up what all have, then what few have: of most pages there is little to tell."""
+    """Add up what all have, and what few have: of most pages there is little to tell."""
     records = [record for o in outcomes for record in o.records]
     change.records += len(records)
     change.stored += sum(map(len, records))
-    sent = [(tried, o.state) for o in outcomes if (tried := o.attempt) is not None and tried.protocol != FROM_CACHE]
-    change.requests += len(sent)
-    change.bytes += sum(tried.bytes for tried, _ in sent)
-    for tried, state in sent:
-        if tried.strategy != "http":
-            change.costs = cost.summed(change.costs, {tried.strategy: _cost(tried, state)})
+    done = requests = received = 0
     for o in outcomes:
+        tried = o.attempt
+        if tried is not None and tried.protocol != FROM_CACHE:
+            requests += 1
+            received += tried.bytes
+            if tried.strategy != "http":
+                change.costs = cost.summed(change.costs, {tried.strategy: _cost(tried, o.state)})
         if o.state is _DONE:
-            change.done += 1
+            done += 1
         else:
             _count_trouble(change, o)
         if o.events or o.traps or o.refused or o.lacking or o.body is not None or o.root:
             _count_rarities(change, o)
+    change.done += done
+    change.requests += requests
+    change.bytes += received
 
 
 def _count_rarities(change: Change, o: Outcome) -> None:

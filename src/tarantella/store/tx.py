@@ -62,14 +62,11 @@ class Tx:
         *,
         key: Sequence[str],
         returned: Sequence[str],
-        order: str,
     ) -> Sequence[Sequence[Any]]:
-        """Insert those of these rows whose key is new, and give some columns of them."""
+        """Insert those of these rows whose key is new, and give the numbers and some columns of them."""
 
         def insert(given: Sequence[tuple[Any, ...]]) -> Sequence[Sequence[Any]]:
-            return self.dialect.insert_new(
-                self.connection, table, names, given, key=key, returned=returned, order=order
-            )
+            return self.dialect.insert_new(self.connection, table, names, given, key=key, returned=returned)
 
         return self._insert(rows, insert)
 

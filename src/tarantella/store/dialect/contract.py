@@ -87,9 +87,8 @@ class Dialect(ABC):
         *,
         key: Sequence[str],
         returned: Sequence[str],
-        order: str,
     ) -> Sequence[Sequence[Any]]:
-        """Insert the rows whose key is not there yet, and give these columns of those that were inserted, in this order."""
+        """Insert the rows whose key is not there yet; of those, in their order, the number and these columns, which were given."""
 
     @abstractmethod
     def array(

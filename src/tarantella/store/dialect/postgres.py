@@ -119,11 +119,10 @@ class Postgres(Dialect):
         *,
         key: Sequence[str],
         returned: Sequence[str],
-        order: str,
     ) -> Sequence[Sequence[Any]]:
         sql = (
             f"WITH fresh AS ({self._insertion(table, names)} ON CONFLICT ({', '.join(key)}) DO NOTHING RETURNING *) "
-            f"SELECT {', '.join(returned)} FROM fresh ORDER BY {order}"
+            f"SELECT {', '.join(('id', *returned))} FROM fresh ORDER BY id"
         )
         return connection.execute_as_is(sql, self._columns(table, names, rows)).rows
 

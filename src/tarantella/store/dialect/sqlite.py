@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from functools import lru_cache
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -79,9 +80,7 @@ class Sqlite(Dialect):
         *,
         large: bool = False,
     ) -> None:
-        for chunk in _chunks(rows, SIZES_OF_LARGE if large else SIZES):
-            sql = _insertion(table, tuple(names), len(chunk), conflict)
-            connection.execute(sql, tuple(chain.from_iterable(chunk)))
+        _insert(connection, table, names, rows, conflict, SIZES_OF_LARGE if large else SIZES)
 
     def insert_new(
         self,
@@ -92,12 +91,15 @@ class Sqlite(Dialect):
         *,
         key: Sequence[str],
         returned: Sequence[str],
-        order: str,
     ) -> Sequence[Sequence[Any]]:
-        # Nobody else writes meanwhile, and numbers only grow: what has a higher one than all before is new.
+        # Nobody else writes meanwhile, and each row gets the number that follows the highest.
         last = connection.execute(f"SELECT coalesce(max(id), 0) FROM {table}").scalar()
-        self.insert(connection, table, names, rows, f"({', '.join(key)}) DO NOTHING")
-        return self.array(connection, returned, f"FROM {table} WHERE id > :last ORDER BY {order}", {"last": last})
+        inserted = _insert(connection, table, names, rows, f"({', '.join(key)}) DO NOTHING", SIZES)
+        if inserted == len(rows):
+            # As nearly always: then all that would be read is known.
+            columns = [map(itemgetter(names.index(name)), rows) for name in returned]
+            return list(zip(range(last + 1, last + 1 + inserted), *columns, strict=True))
+        return self.array(connection, ["id", *returned], f"FROM {table} WHERE id > :last ORDER BY id", {"last": last})
 
     def array(
         self, connection: Connection, columns: Sequence[str], rest: str, values: Values
@@ -311,13 +313,29 @@ def _is_locked(error: Exception) -> bool:
     return isinstance(error, DriverError) and any(said in str(error.orig) for said in _LOCKED)
 
 
+def _insert(
+    connection: Connection,
+    table: str,
+    names: Sequence[str],
+    rows: Sequence[tuple[Any, ...]],
+    conflict: str,
+    sizes: Sequence[int],
+) -> int:
+    """Insert rows; how many were inserted or changed."""
+    changed = 0
+    for chunk in _chunks(rows, sizes):
+        sql = _insertion(table, tuple(names), len(chunk), conflict)
+        changed += connection.execute(sql, tuple(chain.from_iterable(chunk))).rowcount
+    return changed
+
+
 @lru_cache(maxsize=512)
 def _insertion(table: str, names: tuple[str, ...], count: int, conflict: str) -> str:
     row = f"({', '.join('?' * len(names))})"
     return f"INSERT INTO {table} ({', '.join(names)}) VALUES {', '.join([row] * count)} ON CONFLICT {conflict}"
 
 
-def _chunks(rows: Sequence[tuple[Any, ...]], sizes: Sequence[int] = SIZES) -> Iterator[Sequence[tuple[Any, ...]]]:
+def _chunks(rows: Sequence[tuple[Any, ...]], sizes: Sequence[int]) -> Iterator[Sequence[tuple[Any, ...]]]:
     start = 0
     for size in sizes:
         while len(rows) - start >= size:
