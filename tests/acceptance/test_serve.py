@@ -192,7 +192,9 @@ def test_a_sites_delay_keeps_requests_apart(site: SiteProcess, server: ServerPro
     server.until_over(task)
     starts = sorted(hit["start"] for hit in site.log()["hits"] if hit["path"] != "/robots.txt")
     assert len(starts) == 7
-    assert min(later - earlier for earlier, later in pairwise(starts)) >= 0.18
+    # One that arrives late is closer to the next: a busy machine may shorten a gap, but hardly the way from first to last.
+    assert min(later - earlier for earlier, later in pairwise(starts)) >= 0.1
+    assert starts[-1] - starts[0] >= 6 * 0.2 - 0.1
     policy(server, max_rate=None)
 
 
