@@ -37,7 +37,7 @@ def from_environment(names: Names) -> Iterator[Found]:
         if given.get(variable):
             yield Found(name, given[variable], ENVIRONMENT)
     for stranger in given.keys() - names.keys():
-        if stranger.startswith(PREFIX) and _looks_like_one_of(names, stranger):
+        if stranger.startswith(PREFIX) and given[stranger] and _looks_like_one_of(names, stranger):
             yield Found(stranger, given[stranger], ENVIRONMENT)
 
 

@@ -186,6 +186,11 @@ def test_a_misspelt_variable_is_refused_with_what_was_meant(
     assert meant in (refused.value.remedy or "")
 
 
+def test_a_misspelt_variable_that_is_empty_sets_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TARANTELLA_DATABSE_URL", "")
+    load()
+
+
 @pytest.mark.parametrize("variable", ["TARANTELLA_SERVICE_HOST", "TARANTELLA_PORT_8000_TCP", "TARANTELLA_IMAGE"])
 def test_a_variable_of_somebody_else_is_left_alone(monkeypatch: pytest.MonkeyPatch, variable: str) -> None:
     monkeypatch.setenv(variable, "tcp://10.0.0.1:8000")
