@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from tarantella.domain.breaker import BREAKER_TRANSITIONS, PROBES_BEFORE_GIVING_UP, STAYS_OPEN, TRIPS_AFTER
-from tarantella.domain.failure import IN_WORDS, POLICY, RETRYABLE_STATUS, Failure
+from tarantella.domain.failure import IN_WORDS, POLICY, RETRYABLE_STATUS, Blame, Failure
 from tarantella.domain.page import INCOMPLETE_SKIPS, PAGE_TRANSITIONS, SKIP_IN_WORDS, Skip
 from tarantella.domain.run import RUN_TRANSITIONS
 from tarantella.domain.spec import Spec
@@ -61,14 +61,21 @@ def _diagram(transitions: Mapping[State, frozenset[State]], first: str) -> str:
     return "\n".join([*lines, "```"])
 
 
+TOLD: Mapping[Blame, str] = {
+    Blame.HOST: "gets fewer requests at a time",
+    Blame.PAGE: "has answered",
+    Blame.OURS: "is told nothing",
+}
+
+
 def failures_page() -> str:
     """The failure table and the reasons for skipping."""
     backoff = Spec().backoff
     lines = [
         "# Failures\n",
         "One table decides what follows from a failure (`domain/failure.py`); this page is drawn from it.\n",
-        "| code | in words | when | retried | another strategy | waits |",
-        "|---|---|---|---|---|---|",
+        "| code | in words | when | retried | another strategy | waits | its host |",
+        "|---|---|---|---|---|---|---|",
     ]
     for failure, policy in POLICY.items():
         retry = "5xx, 408 and 425 only" if failure is Failure.BAD_RESPONSE else "yes" if policy.retry else "no"
@@ -77,13 +84,17 @@ def failures_page() -> str:
         if policy.honour_retry_after:
             waits = "Retry-After for the whole host, else backoff"
         escalates = "if one is available" if policy.escalate else "no"
-        lines.append(f"| `{failure}` | {IN_WORDS[failure]} | {WHEN[failure]} | {retry} | {escalates} | {waits} |")
+        lines.append(
+            f"| `{failure}` | {IN_WORDS[failure]} | {WHEN[failure]} | {retry} | {escalates} | {waits} | {TOLD[policy.blame]} |"
+        )
     assert {408, 425, 500, 599} <= RETRYABLE_STATUS
     waits = ", ".join(f"{backoff.delay(n, 0):.0f}" for n in range(1, 6))
     lines += [
         "",
         f"A page gets {Spec().attempts} attempts in all. The waits between them are {waits} … seconds, at most "
         f"{backoff.cap:.0f}, and up to {backoff.jitter:.0%} more by chance. Retry-After is obeyed for at most an hour.",
+        "",
+        "A run of which no page is done ends a command with exit code 1, whatever its pages were skipped for.",
         "",
         "## Skipped pages\n",
         "A failed page makes its run `partial`, or `failed` when nothing succeeded. So do skipped pages that left something undone.\n",

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "scrape", "scrape_async"]
+__all__ = ["ScrapeFailed", "__version__", "scrape", "scrape_async"]
 
 if TYPE_CHECKING:
-    from tarantella.bootstrap import scrape, scrape_async
+    from tarantella.bootstrap import ScrapeFailed, scrape, scrape_async
 
 
 def __getattr__(name: str) -> object:
     # Importing the package stays instant: the engine is loaded by the first use of one of these names.
-    if name in {"scrape", "scrape_async"}:
+    if name in {"ScrapeFailed", "scrape", "scrape_async"}:
         from tarantella import bootstrap
 
         return getattr(bootstrap, name)

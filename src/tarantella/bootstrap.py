@@ -25,13 +25,13 @@ from tarantella.fetchers.robots import Robots
 from tarantella.queues import embedded
 from tarantella.queues.contract import Bell, Hints, News
 from tarantella.services.app import App
-from tarantella.services.python import make_scrape, make_scrape_async
+from tarantella.services.python import ScrapeFailed, make_scrape, make_scrape_async
 from tarantella.services.seat import refused_endpoints
 from tarantella.settings import Settings, load
 from tarantella.store import schema
 from tarantella.store.database import PATIENCE, Database
 
-__all__ = ["make_tools", "means_of", "open_app", "scrape", "scrape_async"]
+__all__ = ["ScrapeFailed", "make_tools", "means_of", "open_app", "scrape", "scrape_async"]
 
 
 def open_app(
@@ -40,16 +40,17 @@ def open_app(
     data_dir: Path | None = None,
     database_url: str | None = None,
     patience: float = PATIENCE,
+    limit: float | None = None,
     node: str | None = None,
 ) -> App:
     """The application on one data directory and one database, created or brought up to date if need be.
 
-    `patience` is for how many seconds a database that is locked or away is waited for; `node` is Celery's name for the
-    worker that this process is a child of.
+    `patience` is for how many seconds a database that is locked or away is waited for, and `limit` for how many a server
+    that says nothing; `node` is Celery's name for the worker that this process is a child of.
     """
     settings = settings or load(data_dir=data_dir, database_url=database_url)
     schema.prepare(settings.database)
-    database = Database(settings.database, patience=patience)
+    database = Database(settings.database, patience=patience, limit=limit)
 
     def make_worker(tools: Tools, only_run: str | None) -> Worker:
         worker = WorkerSettings(

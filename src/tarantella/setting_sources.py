@@ -12,6 +12,8 @@ from tarantella.domain.errors import InvalidInput
 
 PREFIX = "TARANTELLA_"
 ALIKE = 0.85  # DATABSE_URL is taken for DATABASE_URL, SERVICE_HOST not for HOST
+# Kubernetes gives every pod the address of a service that is called tarantella in what is also our setting.
+SERVICE_LINK = f"{PREFIX}PORT"
 ENVIRONMENT, DOTENV, TOML = "environment", ".env", "tarantella.toml"
 
 Names = Mapping[str, str]  # variable → setting; of two variables of one setting, the first wins
@@ -33,6 +35,8 @@ class Found(NamedTuple):
 def from_environment(names: Names) -> Iterator[Found]:
     """Others' variables may begin as ours do: those that nobody knows are left alone, but for what looks misspelt."""
     given = {name.upper(): value for name, value in os.environ.items()}
+    if given.get(SERVICE_LINK, "").startswith(("tcp://", "udp://", "sctp://")):
+        del given[SERVICE_LINK]
     for variable, name in names.items():
         if given.get(variable):
             yield Found(name, given[variable], ENVIRONMENT)

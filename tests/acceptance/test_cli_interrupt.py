@@ -57,7 +57,7 @@ def test_the_command_to_go_on_writes_to_the_same_file(shell: Shell, site: str) -
     process = shell.start("scrape", site + SLOW_TREE, "--format", "csv", "-o", "my records.csv", *TREE)
     shell.until(lambda run: run["counts"]["done"] > 20)
     process.send_signal(signal.SIGINT)
-    [line] = [line for line in end(process).err.splitlines() if "To go on:" in line]
+    [line] = [line for line in end(process).err.splitlines() if "runs resume" in line]
     typed = shlex.split(line.partition("tarantella ")[2])
     assert shell.run(*typed).code == 0
     with (shell.folder / "my records.csv").open(encoding="utf-8-sig", newline="") as written:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -44,6 +45,21 @@ def test_a_run_is_found_by_its_id_the_end_of_it_or_as_the_latest(crawled: Shell,
     assert crawled.run("runs", "show", name, "--json").json["id"] == run_id
 
 
+def test_jobs_and_tasks_are_found_by_a_part_of_their_id_as_runs_are(shell: Shell, site: str) -> None:
+    job = shell.run("jobs", "create", site, "--json", TARANTELLA_ALLOW_NETWORKS="127.0.0.0/8").json["id"]
+    task = shell.run("tasks", "submit", site, "--json").json["task_id"]
+    assert job[:24] != task[:24]
+    for part in (job, job[:24], job[-12:], job[-12:-4], "latest"):
+        assert shell.run("jobs", "show", part, "--json").json["id"] == job
+    for part in (task[:24], task[-12:], "latest"):
+        assert shell.run("tasks", "show", part, "--json").json["task_id"] == task
+    for noun in ("job", "task"):
+        done = shell.run(f"{noun}s", "show", "ffffffffffff")
+        told = f"There is no {noun} 'ffffffffffff'. `tarantella {noun}s list` shows those that there are."
+        assert (done.code, done.err) == (2, f"error: {told}\n")
+    assert shell.run("jobs", "delete", "latest", "--yes").code == 2
+
+
 def test_a_run_that_there_is_not_gives_2_and_says_where_to_look(crawled: Shell) -> None:
     for command in (("runs", "show"), ("runs", "pages"), ("runs", "resume"), ("runs", "delete"), ("export",)):
         done = crawled.run(*command, "ffffffffffff")
@@ -80,8 +96,16 @@ def test_explain_tells_where_a_page_was_found_and_each_attempt(crawled: Shell, s
     assert "1. " in told
     assert "over http/1.1: answered 404" in told
     assert "It failed, because the page does not exist: not_found" in told
+    assert crawled.run("runs", "explain", "latest", "/missing").out == told
     unknown = crawled.run("runs", "explain", "latest", f"{site}/never-linked")
     assert (unknown.code, "is not a page of this run" in unknown.err) == (2, True)
+
+
+def test_explain_names_the_pattern_that_kept_a_link_out(shell: Shell, site: str) -> None:
+    excluded = ("--depth", "2", "--exclude", "*/item/2", "--exclude", "*/never")
+    shell.run("scrape", f"{site}/list?n=3", *excluded, "--quiet", *LOOPBACK)
+    done = shell.run("runs", "explain", "latest", "/item/2")
+    assert (done.code, "The pattern '*/item/2' excludes it." in done.err) == (2, True), done.err
 
 
 def test_a_run_can_be_exported_again_in_another_format(crawled: Shell) -> None:
@@ -103,6 +127,19 @@ def test_retry_failed_tries_again_only_what_failed(shell: Shell, site: str) -> N
     assert (again.json["id"], again.json["status"]) == (first.json["id"], "completed")
     assert (again.json["requests"], again.json["records"]) == (3, 2)
     assert Path(again.json["output"]).read_text().count("\n") == 2
+
+
+def test_the_speed_counts_the_pages_that_this_command_asked_for(shell: Shell, site: str) -> None:
+    first = shell.run("scrape", f"{site}/list?n=400", "--depth", "2", "--max-pages", "2", f"{site}/missing", *LOOPBACK)
+    assert _pages(first.err) < 20, first.err
+    again = shell.run("runs", "retry-failed", "latest")
+    assert _pages(again.err) > 0, again.err
+
+
+def _pages(summary: str) -> float:
+    """How many pages make so many a second in that time."""
+    [(seconds, speed)] = re.findall(r"time +([\d.]+) s, ([\d,.]+) pages/s", summary)
+    return max(float(seconds), 0.05) * float(speed.replace(",", ""))
 
 
 def test_retry_failed_of_a_complete_run_is_refused(shell: Shell, site: str) -> None:

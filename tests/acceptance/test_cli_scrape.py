@@ -103,6 +103,7 @@ def test_a_bad_line_is_reported_with_its_number_and_no_run_is_left(shell: Shell,
         ("https://user:hunter2@example.com/",),
         ("example.com", "--field", "price=:::["),
         ("example.com", "--depht", "2"),
+        ("example.invalid", "--include", ""),
     ],
     ids=" ".join,
 )

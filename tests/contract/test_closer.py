@@ -35,27 +35,27 @@ class Desk:
 
 def test_the_pages_of_a_dead_host_are_closed_and_its_probes_forgotten(world: World) -> None:
     run, desk = world.submit("1", "2"), Desk(world)
-    desk.lane.stands({run})
-    desk.lane.add(run, world.take(run), 10)
+    desk.lane.pages.stands({run})
+    desk.lane.pages.add(run, world.take(run), 10)
     assert desk.close_hopeless() == {run}
     assert set(world.states(run).values()) == {"skipped(host_down)"}
     assert world.status(run) is RunStatus.FAILED
-    assert (desk.lane.queued, desk.lane.held, desk.lane.breaker.failed_probes) == (0, set(), 0)
+    assert (desk.lane.pages.queued, desk.lane.pages.held, desk.lane.breaker.failed_probes) == (0, set(), 0)
 
 
 def test_a_host_that_is_not_given_up_keeps_its_pages(world: World) -> None:
     run, desk = world.submit("1"), Desk(world, Breaker(BreakerState.OPEN, 5, NOW + 300, failed_probes=2))
-    desk.lane.stands({run})
+    desk.lane.pages.stands({run})
     assert desk.close_hopeless() == set()
     assert set(world.states(run).values()) == {"pending"}
 
 
 def test_what_the_last_probe_has_to_say_is_stored_before_its_page_is_closed(world: World) -> None:
     run, desk = world.submit("1", "2"), Desk(world)
-    desk.lane.stands({run})
+    desk.lane.pages.stands({run})
     pages = world.take(run)
-    desk.lane.add(run, pages[1:], 10)
-    desk.lane.held.add(pages[0].id)  # the probe: no longer in flight, not yet settled
+    desk.lane.pages.add(run, pages[1:], 10)
+    desk.lane.pages.held.add(pages[0].id)  # the probe: no longer in flight, not yet settled
     assert desk.close_hopeless() == set()
     assert set(world.states(run).values()) == {"pending"}
     desk.lane.settled([pages[0].id])

@@ -10,8 +10,9 @@ import pytest
 
 from tarantella.domain.errors import StoreBusy, WorkerDead
 from tarantella.domain.event import MAX_PAGES_REACHED
-from tarantella.domain.outcome import LaneNews, Outcome, Refused
+from tarantella.domain.outcome import LaneNews, Outcome
 from tarantella.domain.page import Page, PageState
+from tarantella.domain.refused import Refused
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.engine import settler as settling
@@ -71,7 +72,13 @@ class UnsureDatabase(Database):
         self.after = after
 
     async def write(
-        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+        self,
+        work: Callable[[Tx], T],
+        *,
+        durable: bool = False,
+        name: str = "write",
+        here: bool = False,
+        limited: bool = True,
     ) -> T:
         if self.before:
             self.before -= 1

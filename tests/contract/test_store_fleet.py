@@ -37,6 +37,11 @@ def test_a_host_that_is_left_alone_keeps_a_run_also_while_somebody_owns_it(world
     assert why(world, run, BOTH) == (
         "of its hosts, 1 has failed too often and its breaker is open; the next is due in 300 s"
     )
+    here = world.read(standings, run_ids=[run], has=BOTH, now=world.now, lane=HOST)[run]
+    assert here.why_a_page_waits(world.now) == (
+        "its host has failed too often and its breaker is open; the next is due in 300 s"
+    )
+    assert world.read(standings, run_ids=[run], has=BOTH, now=world.now, lane="elsewhere") == {}
 
 
 # -- needs

@@ -15,8 +15,9 @@ from tarantella.domain.event import (
     Event,
     Level,
 )
-from tarantella.domain.outcome import Body, LaneNews, Outcome, Refused
+from tarantella.domain.outcome import Body, LaneNews, Outcome
 from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.refused import Refused
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.trap import TrapNote

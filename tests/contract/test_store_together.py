@@ -125,7 +125,7 @@ def test_slots_are_never_more_than_the_run_allows(world: World, crowd: Crowd) ->
 
         def work(tx: Tx, busy: int) -> None:
             runs.lock(tx, [run])
-            slots.claim(tx, run, worker, 5, busy)
+            slots.claim(tx, worker, {run: (5, busy)})
 
         for turn in range(10):
             member.write(work, busy=turn % 3)
@@ -143,7 +143,7 @@ def test_a_pause_is_not_actual_while_somebody_claims_a_slot(world: World, crowd:
         def work(tx: Tx) -> None:
             [found] = runs.lock(tx, [run])
             if found.wanted == "run":
-                slots.claim(tx, run, worker, 5, 0)
+                slots.claim(tx, worker, {run: (5, 0)})
 
         claimer.write(work)
 
@@ -361,7 +361,7 @@ def test_a_death_a_pause_and_the_end_of_runs_meet_without_waiting_for_ever(world
 
     def claim(tx: Tx, run_id: str, worker_id: str) -> None:
         runs.lock(tx, [run_id])
-        slots.claim(tx, run_id, worker_id, 5, 1)
+        slots.claim(tx, worker_id, {run_id: (5, 1)})
 
     def die(member: World) -> None:
         for _ in range(6):

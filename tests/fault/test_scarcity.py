@@ -14,8 +14,8 @@ import pytest
 
 from tests.fault.commands import tarantella
 from tests.fault.invariants import check, read_run
+from tests.fault.locking import locked
 from tests.fault.processes import Child, SiteProcess, until
-from tests.fault.test_store_trouble import locked
 from tests.site import tree_path, tree_paths
 
 DEPTH, FAN, DELAY_MS = 3, 4, 50

@@ -5,15 +5,12 @@ from __future__ import annotations
 import asyncio
 import os
 import random
-import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-import psycopg
 import pytest
 
 from tarantella.domain.errors import StoreBusy
@@ -26,7 +23,8 @@ from tests.fault.commands import driver
 from tests.fault.crawler import quick_app, spec_of
 from tests.fault.engines import engine, until_over
 from tests.fault.invariants import check, read_run
-from tests.fault.places import database_url, on_both
+from tests.fault.locking import locked
+from tests.fault.places import on_both
 from tests.fault.processes import Child, SiteProcess, until
 from tests.site import tree_path, tree_paths
 
@@ -47,21 +45,6 @@ def start_url(site: SiteProcess) -> str:
 
 def all_urls(site: SiteProcess) -> set[str]:
     return {site.url_for(path) for path in tree_paths(DEPTH, FAN, DELAY_MS)}
-
-
-@contextmanager
-def locked(data_dir: Path) -> Iterator[None]:
-    """Somebody else holds the database, as a backup or a curious person with a shell would."""
-    if (url := database_url(data_dir)) is not None:
-        with psycopg.connect(url) as connection:
-            connection.execute("LOCK TABLE pages, runs IN EXCLUSIVE MODE")
-            yield
-            connection.rollback()
-        return
-    with closing(sqlite3.connect(data_dir / "tarantella.db", isolation_level=None, timeout=30)) as db:
-        db.execute("BEGIN IMMEDIATE")
-        yield
-        db.execute("ROLLBACK")
 
 
 @on_both

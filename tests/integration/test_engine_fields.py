@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from tarantella.domain.errors import InvalidInput
+from tarantella.domain.errors import Gone, InvalidInput, StoreBusy
 from tarantella.domain.field import FieldSet, field_set_of
 from tarantella.services import runs
 from tarantella.services.app import App
@@ -193,3 +194,55 @@ async def test_a_preview_that_can_not_be_had_says_why(app: App) -> None:
                 await preview(app, site.url_for(path), FieldSet(), spec=look_spec(app, obey_robots=False))
         with pytest.raises(PreviewFailed, match="denied"):
             await preview(app, site.url_for("/ok"), FieldSet())
+
+
+@awaited
+async def test_who_looks_again_at_a_run_that_is_deleted_meanwhile_is_told_and_leaves_nothing(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tarantella.services.reextract.AT_ONCE", 1)
+    async with Site() as site:
+        crawled = await crawl(app, site, "/shop/goods/1", "/shop/goods/2", keep_bodies=True)
+    looking = asyncio.create_task(reextract(app, crawled.id, PLAIN))
+    while not await app.database.read(lambda tx: tx.value("SELECT count(*) FROM runs WHERE reason = 'submitting'")):
+        await asyncio.sleep(0)
+    await runs.delete(app, crawled.id)
+    with pytest.raises(Gone, match="was deleted meanwhile"):
+        await looking
+    assert await app.database.read(lambda tx: tx.value("SELECT count(*) FROM runs")) == 0
+
+
+@awaited
+async def test_an_export_of_a_run_that_is_deleted_meanwhile_is_not_taken_for_whole(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tarantella.services.runs.FIRST_SLICE", 1)
+    monkeypatch.setattr("tarantella.services.runs.SLICE_BYTES", 0)
+    async with Site() as site:
+        crawled = await crawl(app, site, "/shop/goods/1", "/shop/goods/2", "/shop/goods/3")
+    exported = record_stream(app, crawled.id)
+    next(exported)
+    await runs.delete(app, crawled.id)
+    with pytest.raises(Gone, match="was deleted meanwhile"):
+        list(exported)
+
+
+@awaited
+async def test_a_run_of_whose_end_nobody_knows_whether_it_was_stored_is_not_deleted(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unheard(write: Any) -> Any:
+        async def written(work: Any, **how: Any) -> Any:
+            result = await write(work, **how)
+            if how.get("durable"):
+                raise StoreBusy("It is said that this failed.")
+            return result
+
+        return written
+
+    async with Site() as site:
+        crawled = await crawl(app, site, "/shop/goods/1", keep_bodies=True)
+    monkeypatch.setattr(app.database, "write", unheard(app.database.write))
+    with pytest.raises(StoreBusy):
+        await reextract(app, crawled.id, PLAIN)
+    assert len(await runs.listed(app)) == 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 
 import pytest
 
@@ -117,29 +117,47 @@ def test_a_name_with_both_kinds_is_reached_where_somebody_answers(order: Sequenc
         writer.close()
 
     async def story() -> None:
-        server = await asyncio.start_server(answer, alive, 0)
-        port = server.sockets[0].getsockname()[1]
-        dead = "::1" if alive != "::1" else "127.0.0.1"
         with ExitStack() as sockets:
+            living, dead = _same_port(alive, "::1" if alive != "::1" else "127.0.0.1", sockets)
+            port = living.getsockname()[1]
+            server = await asyncio.start_server(answer, sock=living)
             if kind == "is silent":
-                _fill_queue(dead, port, sockets)
+                _fill_queue(dead, sockets)
             assert (await fetch(f"http://both.test:{port}/", named(*order))).body == b"hi"
-        server.close()
+            server.close()
 
     asyncio.run(story())
 
 
-def _fill_queue(host: str, port: int, sockets: ExitStack) -> None:
+def _same_port(one: str, other: str, sockets: ExitStack) -> tuple[socket.socket, socket.socket]:
+    """One port at both addresses, held so that no other test can listen at it; who comes is refused until we do."""
+    for _ in range(20):
+        with ExitStack() as bound:
+            first = bound.enter_context(_bound(one, 0))
+            with suppress(OSError):
+                second = bound.enter_context(_bound(other, first.getsockname()[1]))
+                sockets.push(bound.pop_all())
+                return first, second
+    raise AssertionError("No port is free at both addresses.")
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        made.bind((host, port))
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def _fill_queue(listener: socket.socket, sockets: ExitStack) -> None:
     """Listen there, with a queue so full that what comes next is dropped without a word, as a firewall does."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = sockets.enter_context(socket.socket(family))
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    listener.bind((host, port))
     listener.listen(0)
     for _ in range(4):
-        waiting = sockets.enter_context(socket.socket(family))
+        waiting = sockets.enter_context(socket.socket(listener.family))
         waiting.setblocking(False)
-        waiting.connect_ex((host, port))
+        waiting.connect_ex(listener.getsockname())
 
 
 def test_one_address_that_is_not_allowed_denies_the_name_whichever_kind_it_is() -> None:

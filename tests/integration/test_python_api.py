@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from tarantella import scrape, scrape_async
+from tarantella import ScrapeFailed, scrape, scrape_async
 from tarantella.bootstrap import open_app
-from tarantella.domain.errors import InvalidInput, TarantellaError
+from tarantella.domain.errors import InvalidInput
 from tarantella.domain.run import RunStatus
 from tarantella.services import runs
 from tarantella.services.python import make_scrape
@@ -55,6 +55,23 @@ def test_fields_are_given_by_name(tmp_path: Path) -> None:
         lambda: list(scrape(f"{site.url}/fields", data_dir=tmp_path / "data", fields={"heading": "h1"}, **LOCAL)),
     )
     assert record["fields"]["heading"]
+
+
+def test_headers_and_cookies_are_sent(tmp_path: Path) -> None:
+    site = Site()
+    cookies = tmp_path / "cookies.txt"
+    cookies.write_text("127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tbaked\n")
+    options = {"headers": {"Authorization": "Bearer hidden"}, "cookies_file": cookies, **LOCAL}
+    [record] = in_a_thread(site, lambda: list(scrape(f"{site.url}/echo", data_dir=tmp_path / "data", **options)))
+    sent = record["data"]["headers"]
+    assert (sent["authorization"], sent["cookie"]) == ("Bearer hidden", "session=baked")
+
+
+def test_who_gets_nothing_is_told_why_in_words(tmp_path: Path) -> None:
+    site = Site(robots="User-agent: *\nDisallow: /")
+    with pytest.raises(ScrapeFailed, match=r"robots\.txt") as nothing:
+        in_a_thread(site, lambda: list(scrape(f"{site.url}/ok", data_dir=tmp_path / "data", **LOCAL)))
+    assert "None" not in str(nothing.value) and ".." not in str(nothing.value)
 
 
 def test_answers_can_be_kept_for_the_next_time(tmp_path: Path) -> None:
@@ -136,7 +153,7 @@ def test_leaving_the_loop_early_pauses_the_run(tmp_path: Path) -> None:
 
 def test_nothing_scraped_raises_with_the_reason(tmp_path: Path) -> None:
     site = Site()
-    with pytest.raises(TarantellaError, match="not_found"):
+    with pytest.raises(ScrapeFailed, match="does not exist"):
         in_a_thread(site, lambda: list(scrape(f"{site.url}/404", data_dir=tmp_path / "data", **LOCAL)))
 
 
@@ -175,13 +192,22 @@ def test_a_text_where_several_may_stand_is_a_single_one(tmp_path: Path) -> None:
         ({"depth": 1.5}, "depth is 1.5"),
         ({"obey_robots": "no"}, "obey_robots is 'no'"),
         ({"user_agent": 5}, "user_agent is 5"),
-        ({"secrets": {"headers": {"Authorization": "hidden"}}}, "secrets is dict"),
+        ({"headers": ["Authorization: hidden"]}, "headers are not texts by name."),
+        ({"headers": {"Authorization": b"hidden"}}, "headers are not texts by name."),
+        ({"headers": {"Not a name": "hidden"}}, "'Not a name' is not a header."),
+        ({"headers": {"Content-Length": "5"}}, "The header 'Content-Length' is not for you to set"),
+        ({"proxy": "gopher://me:hidden@proxy"}, "The proxy is not an address"),
+        ({"proxy": 5}, "proxy is"),
+        ({"cookies_file": 5}, "cookies_file is 5"),
+        ({"fill": {"PASSWORD": 5}}, "fill are not texts by name."),
+        ({"secrets": {"headers": {"Authorization": "hidden"}}}, "scrape() has no option 'secrets'"),
     ],
 )
 def test_what_is_of_the_wrong_kind_is_refused_by_its_name(said: dict[str, Any], named: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput) as refused:
         list(scrape(**{"urls": "http://127.0.0.1:9/", "data_dir": tmp_path / "data", **said}))
     assert refused.value.message.startswith(named)
+    assert "hidden" not in str(refused.value)
 
 
 def test_priority_and_backoff_are_said_as_at_the_command_line(tmp_path: Path) -> None:
@@ -218,7 +244,12 @@ def test_an_error_before_the_first_page_is_raised_and_not_waited_for(monkeypatch
     [
         ({"dept": 2}, "'depth'"),
         ({"allow_network": "127.0.0.1"}, "'allow_networks'"),
-        ({"nonsense": 1}, "It has "),
+        ({"nonsense": 1}, "It has .*cache, .*fields, .*headers, .*sitemap, .*strategy, .*traps, .*urls"),
+        ({"chache": True}, "Did you mean 'cache'"),
+        ({"strategie": "http"}, "Did you mean 'strategy'"),
+        ({"cookie_file": "cookies.txt"}, "Did you mean 'cookies_file'"),
+        ({"cache_ttl": 5}, "cache_ttl is for a cache. Add cache=True"),
+        ({"cache_ttl": 5, "cache_dir": None}, "cache_ttl is for a cache. Add cache=True"),
         ({"depth": "x"}, "depth is 'x'"),
     ],
 )

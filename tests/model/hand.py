@@ -14,7 +14,7 @@ from tarantella.domain.page import Page
 from tarantella.domain.run import Wanted
 from tarantella.engine.clock import Clock
 from tarantella.engine.settler import Settler
-from tarantella.store import lanes, pages, runs, settle, slots, steering, times, workers
+from tarantella.store import duties, lanes, pages, runs, settle, slots, steering, times, workers
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
@@ -61,7 +61,7 @@ class Hand:
 
         alive, owned = self.database.write_now(say)
         self._has_beaten()
-        names = {lane.name for lane in owned if not lane.name.startswith("!")}
+        names = {lane.name for lane in owned if lane.name != duties.LANE}
         for name in names:
             self.held.setdefault(name, {})
         for name in set(self.held) - names:
@@ -86,7 +86,7 @@ class Hand:
             stands = lanes.stands_of(tx, [*self.held, *names])
             for run in runs.served(tx, sorted({stand.run_id for stand in stands})):
                 if run.wanted is Wanted.RUN and not run.is_over:
-                    slots.claim(tx, run.id, self.name, run.spec.concurrency, in_use[run.id])
+                    slots.claim(tx, self.name, {run.id: (run.spec.concurrency, in_use[run.id])})
             return names
 
         taken = self.database.write_now(agree)

@@ -117,7 +117,13 @@ class Gate(Database):
         self.is_cut = False
 
     async def write(
-        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+        self,
+        work: Callable[[Tx], T],
+        *,
+        durable: bool = False,
+        name: str = "write",
+        here: bool = False,
+        limited: bool = True,
     ) -> T:
         return await self._ask(name, lambda: self.real.write_now(work, durable=durable, name=name))
 

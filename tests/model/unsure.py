@@ -32,7 +32,13 @@ class Unsure(Database):
         self._committed = committed
 
     async def write(
-        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+        self,
+        work: Callable[[Tx], T],
+        *,
+        durable: bool = False,
+        name: str = "write",
+        here: bool = False,
+        limited: bool = True,
     ) -> T:
         fault = self.faults.popleft() if self.faults else Fault.NONE
         if fault is Fault.BEFORE:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, cast
 
+import orjson
 import pytest
 
 from tarantella.domain.breaker import Breaker
@@ -27,10 +28,17 @@ from tarantella.extractors.page import Extracted, Wants
 from tarantella.fetchers.contract import Request, Response
 from tarantella.fetchers.robots import Robots, RobotsRules, RobotsUnreachable
 from tarantella.store.lanes import Lane
-from tests.unit.test_lane import Time, lane, served
+from tests.unit.made import Time, lane, served
 
 NEXT = "https://a.example/next"
 EXCHANGE: Any = object()
+
+
+class Unwritable:
+    """Nobody can say what it is."""
+
+    def __str__(self) -> str:
+        raise RuntimeError("broken")
 
 
 class OneSite:
@@ -41,7 +49,7 @@ class OneSite:
 
     async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
         self.visits += 1
-        title = "half a character: \ud800" if self.visits == 1 else "fine"
+        title = Unwritable() if self.visits == 1 else "fine"
         return Visit(request.url.href, 200, extracted=Extracted({"title": title}, hrefs=[NEXT]))
 
 
@@ -59,6 +67,22 @@ def test_links_of_an_attempt_that_went_wrong_are_found_again_on_another_page() -
     fine = asyncio.run(attempt(page("two"), place, run, tools))
     assert (broken.state, broken.reason) == (PageState.PENDING, "unknown")
     assert [link.url for link in fine.links] == [NEXT]
+
+
+def test_what_json_has_no_word_for_does_not_cost_the_page() -> None:
+    found = {"title": "half a character: \ud800", "data": {"sku": 123456789012345678901234567890, "n": 2**64 - 1}}
+
+    class Site:
+        async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
+            return Visit(request.url.href, 200, extracted=Extracted(found))
+
+    site = Site()
+    tools = Tools({"http": site}, site, cast("Robots", None), {"http": STRATEGIES["http"]})
+    outcome = asyncio.run(attempt(start(""), lane(Time()), served("r", spec=Spec(obey_robots=False)), tools))
+    assert outcome.state is PageState.DONE
+    [record] = map(orjson.loads, outcome.records)
+    assert record["title"] == "half a character: \ufffd"
+    assert record["data"] == {"sku": "123456789012345678901234567890", "n": 2**64 - 1}
 
 
 class Slow:
@@ -206,3 +230,21 @@ def test_who_can_t_ask_for_robots_txt_because_of_a_proxy_waits_alone() -> None:
     assert outcome is not None and outcome.next_at is not None
     assert (outcome.state, outcome.reason, outcome.charged) == (PageState.PENDING, Failure.PROXY, False)
     assert place.wait_time() == 0.0, "others go on"
+
+
+def test_a_proxy_that_stays_away_is_the_pages_failure_and_not_a_matter_of_robots_txt() -> None:
+    class NoProxy:
+        def known(self, _url: Url) -> None:
+            return None
+
+        async def rules(self, _url: Url, _options: Any) -> RobotsRules:
+            error = RobotsUnreachable(Failure.PROXY, "connect", "The proxy refuses connections.")
+            error.tries = 3
+            raise error
+
+    tools = Tools({}, cast("Any", None), cast("Robots", NoProxy()), STRATEGIES, clock=Time().clock)
+    page = start("")
+    outcome = asyncio.run(robots_refusal(page, resolve(page.url), lane(Time()), served("r"), tools))
+    assert outcome is not None
+    assert (outcome.state, outcome.reason) == (PageState.FAILED, Failure.PROXY)
+    assert outcome.detail == "connect: The proxy refuses connections."

@@ -46,4 +46,9 @@ def test_the_unexpected_is_one_line_too_and_shows_where_with_vv(capsys: pytest.C
     ],
 )
 def test_the_end_of_a_run_and_the_users_wish_make_the_exit_code(status: str, fail_on: exits.FailOn, code: int) -> None:
-    assert exits.of_run(RunStatus(status), fail_on) == code
+    assert exits.of_run(RunStatus(status), 1, fail_on) == code
+
+
+@pytest.mark.parametrize(("fail_on", "code"), [("partial", 1), ("failed", 1), ("never", 0)])
+def test_a_run_that_has_nothing_is_no_success(fail_on: exits.FailOn, code: int) -> None:
+    assert exits.of_run(RunStatus.COMPLETED, 0, fail_on) == code

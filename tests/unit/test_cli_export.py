@@ -21,7 +21,11 @@ from tarantella.services.target import remember, remembered
         (None, "-", Target("jsonl", "-")),
         ("csv", "-", Target("csv", "-")),
         (None, "out.CSV", Target("csv", Path("out.CSV"))),
-        (None, "out.txt", Target("jsonl", Path("out.txt"))),
+        (None, "out.ndjson", Target("jsonl", Path("out.ndjson"))),
+        (None, "out.sqlite3", Target("db", Path("out.sqlite3"))),
+        (None, "out.md", Target("markdown", Path("out.md"))),
+        (None, "out", Target("jsonl", Path("out"))),
+        ("jsonl", "out.xlsx", Target("jsonl", Path("out.xlsx"))),
         ("json", "out.csv", Target("json", Path("out.csv"))),
     ],
 )
@@ -29,6 +33,12 @@ def test_the_option_decides_then_the_name_of_the_file(
     app: App, format_name: str | None, output: str | None, target: Target
 ) -> None:
     assert target_of(app, format_name, output) == target
+
+
+@pytest.mark.parametrize("output", ["out.xlsx", "records.csv.gz", "OUT.TXT"])
+def test_a_file_whose_ending_nobody_writes_is_refused_before_the_crawl(app: App, output: str) -> None:
+    with pytest.raises(InvalidInput, match="json, jsonl, csv, db, parquet and markdown.*--format NAME"):
+        target_of(app, None, output)
 
 
 @pytest.mark.parametrize(("format_name", "output"), [("parquet", None), ("parquet", "out.txt"), (None, "out.parquet")])

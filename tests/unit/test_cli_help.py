@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from tarantella.cli import config, defaults, options, runs, scrape, sites, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
-from tarantella.cli.exits import FAIL_ON
+from tarantella.cli.exits import FailOn
 from tarantella.cli.reference import commands
 from tarantella.domain.job import Wish
 from tarantella.domain.page import PageState
@@ -89,6 +89,38 @@ def test_help_shows_groups_defaults_and_examples() -> None:
     assert max(map(len, told.splitlines())) <= 80
 
 
+def test_help_fits_in_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    wide = [
+        f"{' '.join(path)}: {line}"
+        for path in _helped(get_command(app))
+        for line in CliRunner().invoke(app, [*path, "--help"]).stdout.splitlines()
+        if len(line) > 80
+    ]
+    assert wide == []
+
+
+def _helped(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """All commands and groups, also those that help does not list."""
+    yield path
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _helped(below, (*path, name))
+
+
+def test_help_says_that_the_ending_of_a_file_chooses_its_format() -> None:
+    for name in ("scrape", "export"):
+        told = " ".join(CliRunner().invoke(app, [name, "--help"]).stdout.split())
+        assert "whose ending chooses the format" in told
+
+
+def test_help_says_of_every_strategy_when_it_goes_on_in_a_browser() -> None:
+    [command] = [command for name, command in all_commands() if name == f"{PROGRAM} scrape"]
+    [strategy] = [option for option in options_of(command) if option.name == "strategy"]
+    told = strategy.help or ""
+    assert [wish for wish in Wish if wish not in told] == []
+    assert "http asks over plain HTTP, and goes on in a browser where a page is refused" in told
+
+
 def test_hidden_commands_are_not_shown_and_work() -> None:
     told = CliRunner().invoke(app, ["--help"]).stdout
     for name in ("taster", "engine", "reader"):
@@ -137,7 +169,7 @@ def test_choices_are_those_of_the_domain() -> None:
     assert set(get_args(runs.StatusName)) == set(RunStatus)
     assert set(get_args(runs.StateName)) == set(PageState)
     assert set(get_args(options.Format)) == {*EXPORTERS, *FOLDERS}
-    assert FAIL_ON == ("failed", "partial", "never")
+    assert get_args(FailOn) == ("failed", "partial", "never")
     assert get_args(options.StrategyName) == tuple(Wish)
     assert get_args(sites.PinName) == (Wish.AUTO, *PINS)
     for _, command in all_commands():
@@ -169,10 +201,10 @@ def _choices(option: Any) -> set[str]:
         "pin": sites.PinName,
         "scope_": tokens.ScopeName,
         "format_": options.Format,
-        "fail_on": FAIL_ON,
+        "fail_on": FailOn,
     }
     choices = by_name[option.name]
-    return set(choices if isinstance(choices, tuple) else get_args(choices))
+    return set(get_args(choices))
 
 
 def _env() -> dict[str, str]:

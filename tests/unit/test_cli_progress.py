@@ -18,35 +18,12 @@ from tarantella.cli.progress import (
 )
 from tarantella.cli.terminal import AsciiStream, Screen, Terminal
 from tarantella.domain.progress import Pace
-from tarantella.domain.run import Counts, RunStatus, Wanted
+from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.struct import replace
 from tarantella.services.foreground import Snapshot
-from tarantella.services.runs import Run
+from tests.unit.made import RUN
 
-RUN = Run(
-    id="01a1e1c3-2570-7937-b01b-cdfd30c6ab6d",
-    status=RunStatus.RUNNING,
-    wanted=Wanted.RUN,
-    reason=None,
-    spec=Spec(depth=None),
-    roots=("https://example.com/",),
-    keeper=None,
-    counts=Counts(1_000, 700, 3, 7, 290),
-    surplus=0,
-    records=700,
-    requests=710,
-    bytes=1,
-    refused={},
-    last_event=1,
-    failure_code=None,
-    error_message=None,
-    created_at=0.0,
-    started_at=0.0,
-    paused_at=None,
-    deadline_at=None,
-    finished_at=None,
-)
 LONG = "https://example.com/" + "folder/" * 30 + "page.html"
 SNAPSHOT = Snapshot(RUN, Pace(12.34, (130.0, 245.0), discovering=False), "fetching", [LONG] * 9, None, None)
 

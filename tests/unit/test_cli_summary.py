@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 from tarantella.cli import words
-from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines
+from tarantella.cli.summary import Summary, next_commands, summary_json, summary_lines, tried
 from tarantella.domain.cost import Cost
 from tarantella.domain.run import Counts, RunStatus
 from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapNote
 from tarantella.services.export import Exported
-from tests.unit.test_cli_progress import RUN
+from tests.unit.made import RUN
 
 ENDED = replace(
     RUN,
@@ -65,6 +65,13 @@ def test_the_numbers_add_up_and_reasons_are_in_words() -> None:
         "90 records:\n  data/exports/x.jsonl",
     ):
         assert part in text
+
+
+def test_pages_that_nobody_asked_for_are_no_pages_a_second() -> None:
+    surplus = {**ROBOTS, "reason": "max_pages", "count": 29}
+    duplicate = {**ROBOTS, "reason": "duplicate", "count": 2}
+    run = replace(ENDED, counts=Counts(50, 5, 6, 35, 4))
+    assert tried(run, [NOT_FOUND, ROBOTS, surplus, duplicate]) == 50 - 4 - 4 - 29
 
 
 def test_every_line_fits_in_80_columns_but_for_what_is_to_be_copied() -> None:
@@ -117,7 +124,8 @@ def test_an_interrupted_run_says_how_to_go_on_and_that_its_records_are_incomplet
     text = told(replace(SUMMARY, run=paused))
     assert "Run cdfd30c6ab6d is paused (interrupted): 700 of 1,000 pages done" in text
     assert "1,000 = 700 done + 3 failed + 7 skipped + 290 pending" in text
-    assert "To go on: tarantella runs resume cdfd30c6ab6d" in text
+    assert "Everything so far is kept; the first of the commands below goes on." in text
+    assert text.count("runs resume") == text.count("Next:\n  tarantella runs resume cdfd30c6ab6d") == 1
     assert "90 records so far (incomplete)" in text
 
 
@@ -172,3 +180,12 @@ def test_what_a_browser_took_is_told_where_there_was_one() -> None:
         replace(SUMMARY, run=rendered)
     )
     assert "browser" not in told(SUMMARY)
+
+
+def test_where_robots_txt_closes_everything_it_is_said_what_would_open_it() -> None:
+    run = replace(ENDED, status=RunStatus.COMPLETED, counts=Counts(4, 0, 0, 4), records=0)
+    closed = replace(SUMMARY, run=run, troubles=[ROBOTS], exported=None)
+    assert "robots.txt closes all of it to crawlers." in told(closed)
+    assert "\n  --ignore-robots\n" in told(closed)
+    assert not any(command.startswith("tarantella export") for command in next_commands(closed)), "there is nothing"
+    assert "--ignore-robots" not in told(SUMMARY)

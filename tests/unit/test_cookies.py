@@ -98,3 +98,11 @@ def test_a_site_s_own_cookie_takes_the_place_of_the_user_s_with_its_name() -> No
     kept = [Cookie("a", "2", "example.com"), Cookie("c", "3", "example.com", "/shop"), Cookie("d", "4", "other.com")]
     assert cookie_pairs(url, given, kept, NOW) == ["b=1", "c=3", "a=2"]
     assert cookie_pairs(url, given, [Cookie("a", "2", "example.com", expires_at=NOW)], NOW) == ["a=1", "b=1"]
+
+
+def test_no_more_cookies_are_sent_than_a_server_takes() -> None:
+    bomb = [Cookie(f"c{number:02}", "x" * 3_500, "example.com") for number in range(90)]
+    kept = [Cookie("a", "1", "example.com", path="/deep/"), *bomb, Cookie("z", "1", "example.com")]
+    pairs = cookie_pairs(resolve("https://example.com/deep/"), [], kept, NOW)
+    assert len("; ".join(pairs)) <= 8_000
+    assert [pair.partition("=")[0] for pair in pairs] == ["a", "c00", "c01", "z"]

@@ -10,7 +10,7 @@ from tarantella.domain.failure import POLICY, Failure
 from tarantella.domain.strategy import HTTP, Strategy, next_strategy
 from tarantella.domain.struct import replace
 
-BROWSER = Strategy("browser", cost=20, renders=True)
+BROWSER = Strategy("browser", renders=True)
 HTTP_ONLY = {"http": HTTP}
 BOTH = {"http": HTTP, "browser": BROWSER}
 FIRST = Situation(Failure.NETWORK, "http", charged=0, attempts=3)

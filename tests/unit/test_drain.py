@@ -10,7 +10,7 @@ from tarantella.domain.page import Page
 from tarantella.engine.drain import Drain
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.tools import Tools
-from tests.unit.test_lane import Time, filled, pages, served
+from tests.unit.made import Time, filled, pages, served
 
 NOBODY: Any = None
 
@@ -40,7 +40,7 @@ def test_a_page_that_is_dropped_before_its_first_step_holds_no_slot_of_its_host(
         await asyncio.sleep(0)
 
     asyncio.run(start_and_drop())
-    assert (lane.active, run.busy, lane.held, held.tasks) == (0, 0, set(), {})
+    assert (lane.active, run.busy, lane.pages.held, held.tasks) == (0, 0, set(), {})
 
 
 class SlowStore:
@@ -62,7 +62,7 @@ def test_pages_that_come_while_others_are_read_are_read_at_once() -> None:
     time = Time()
     run = served("r", slots=0)
     lane = filled(time, run, count=0)
-    lane.look_again()
+    lane.pages.look_again()
     held = Holdings(time.clock.wall)
     held.runs[run.id], held.lanes[lane.name] = run, lane
     settler: Any = NeverFull()
@@ -74,12 +74,12 @@ def test_pages_that_come_while_others_are_read_are_read_at_once() -> None:
         await asyncio.sleep(0)
         # A settle brings the first ones, while the answer that there are none is on its way.
         store.pages = pages(run.id, 0, 3)
-        lane.look_again()
+        lane.pages.look_again()
         drain.look(lane)
         store.answer.set()
         for _ in range(5):
             await asyncio.sleep(0)
-        assert lane.queued == 3
+        assert lane.pages.queued == 3
         return int(store.asked)
 
     assert asyncio.run(story()) == 2, "and not again and again, where there are no more"

@@ -23,7 +23,7 @@ from tarantella.extractors.page import Wants
 from tarantella.extractors.sitemap import MAX_BYTES, Listing
 from tarantella.fetchers.contract import Request
 from tarantella.store.lanes import Lane
-from tests.unit.test_cli_progress import RUN
+from tests.unit.made import RUN
 
 HOST = "example.com"
 URL = f"https://{HOST}/sitemap.xml"

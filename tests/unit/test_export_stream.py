@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tarantella.domain.errors import Overloaded
+from tarantella.domain.errors import Gone, Overloaded
 from tarantella.services import export_stream
 from tarantella.services.export_stream import MOST_AT_ONCE, Exports
 
@@ -49,5 +49,33 @@ def test_a_reader_who_leaves_takes_the_place_along_until_its_thread_has_ended(mo
         assert [chunk async for chunk in export] == [b"x"]
         await export.aclose()
         exports.close()
+
+    asyncio.run(story())
+
+
+class Vanishing:
+    """Writes until its run is deleted."""
+
+    needs_file = False
+    extension = "jsonl"
+
+    def write(self, _: object, __: object, out: Any) -> None:
+        for _number in range(3):
+            out.write(b"x" * export_stream.CHUNK)
+        raise Gone("The run was deleted meanwhile.")
+
+
+def test_an_export_that_can_not_go_on_does_not_look_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(export_stream, "exporter_named", lambda _: Vanishing())
+    monkeypatch.setattr(export_stream, "_columns", lambda _: [])
+
+    async def story() -> None:
+        exports = Exports()
+        try:
+            with pytest.raises(Gone):
+                async for _chunk in await exports.begin(NOBODY, NOBODY, "jsonl"):
+                    pass
+        finally:
+            exports.close()
 
     asyncio.run(story())

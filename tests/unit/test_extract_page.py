@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.outcome import Refused
+from tarantella.domain.refused import Refused
 from tarantella.domain.scope import Scope, ScopeKind
 from tarantella.domain.spec import Field, Spec
 from tarantella.domain.url import resolve

@@ -117,3 +117,16 @@ def test_a_fields_file_that_is_none_is_refused(tmp_path: Path) -> None:
     for name in ("missing", "binary", "large", "."):
         with pytest.raises(InvalidInput):
             read_fields_file(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "default", [2**64, -(2**63) - 1, {1: 2}, b"bytes", {"a"}, "\ud800", float("nan"), [float("inf")]]
+)
+def test_a_default_that_json_can_not_hold_is_refused(default: Any) -> None:
+    with pytest.raises(InvalidInput, match=r"default can't be written as JSON"):
+        fields_of([{"name": "a", "css": "b", "default": default}])
+
+
+def test_any_default_that_json_can_hold_is_taken() -> None:
+    default = {"a": [1, 2.5, None, True, "ü", 2**64 - 1]}
+    assert fields_of([{"name": "a", "css": "b", "default": default}])[0].default == default

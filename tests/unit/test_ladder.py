@@ -18,7 +18,7 @@ from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visitor
 from tarantella.fetchers.robots import Robots
 from tarantella.store.sites import Ruling
-from tests.unit.test_lane import Time, lane, served
+from tests.unit.made import Time, lane, served
 
 NOBODY = cast("Visitor", None)
 AUTO = Spec(auto=True)
@@ -94,5 +94,14 @@ def test_only_what_is_about_to_be_rendered_and_was_left_to_us_is_rechecked(
 ) -> None:
     run, host = served("r", spec=spec), lane(Time())
     assert ladder.is_to_be_rechecked(page(strategy, tries), host, run, tools(luck=luck)) is rechecked
+    assert not run.climbed, "who asks changes nothing"
     host.limits({}, Ruling(SitePolicy(strategy="browser")))
     assert not ladder.is_to_be_rechecked(page(strategy, tries), host, run, tools(luck=luck)), "people know better"
+
+
+def test_whether_a_page_is_rechecked_can_be_asked_without_climbing() -> None:
+    run, host = served("r", spec=AUTO), ruled(Ruling(learned="browser"))
+    assert ladder.is_to_be_rechecked(page(), host, run, tools(luck=0.0))
+    assert not run.climbed
+    assert ladder.climbed(page(), host, run, tools()).strategy == "browser"
+    assert run.climbed == {"a.example": "browser"}

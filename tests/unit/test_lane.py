@@ -6,76 +6,12 @@ from collections import Counter
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.failure import Failure
-from tarantella.domain.page import Page
-from tarantella.domain.run import Counts, Priority, RunStatus, Wanted
+from tarantella.domain.run import Priority, Wanted
 from tarantella.domain.spec import Spec
-from tarantella.engine.clock import Clock
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
-from tarantella.store.runs import Run
-
-
-class Time:
-    """Both clocks, standing still until they are moved."""
-
-    def __init__(self) -> None:
-        self.seconds = 1_000.0
-
-    def now(self) -> float:
-        return self.seconds
-
-    @property
-    def clock(self) -> Clock:
-        return Clock(self.now, self.now)
-
-
-def lane(time: Time, *, not_before: float = 0.0, breaker: Breaker | None = None, deaths: int = 0) -> OwnedLane:
-    return OwnedLane(Lane("a.example", not_before, breaker or Breaker(), deaths), time.clock)
-
-
-def served(run_id: str, *, slots: int = 100, wanted: Wanted = Wanted.RUN, spec: Spec | None = None) -> ServedRun:
-    row = Run(
-        id=run_id,
-        status=RunStatus.RUNNING,
-        wanted=wanted,
-        reason=None,
-        spec=spec or Spec(),
-        roots=("https://a.example/",),
-        keeper=None,
-        counts=Counts(),
-        surplus=0,
-        records=0,
-        requests=0,
-        bytes=0,
-        refused={},
-        last_event=0,
-        failure_code=None,
-        error_message=None,
-        created_at=0.0,
-        started_at=0.0,
-        paused_at=None,
-        deadline_at=None,
-        finished_at=None,
-    )
-    run = ServedRun(row)
-    run.slots = slots
-    return run
-
-
-def pages(run_id: str, first: int, count: int) -> list[Page]:
-    return [
-        Page(n, run_id, f"{n}", "a.example", "https://a.example/", 1, 0, 0, "http", 0, False, None)
-        for n in range(first, first + count)
-    ]
-
-
-def filled(time: Time, *runs: ServedRun, count: int = 100) -> OwnedLane:
-    made = lane(time)
-    made.stands({run.id for run in runs})
-    for number, run in enumerate(runs):
-        made.add(run.id, pages(run.id, 1_000 * number, count), count + 1)
-    return made
+from tests.unit.made import Time, filled, lane, pages, served
 
 
 def test_rendering_is_measured_by_its_own_and_shares_the_slots_with_http() -> None:
@@ -94,7 +30,7 @@ def test_rendering_is_measured_by_its_own_and_shares_the_slots_with_http() -> No
 def picked(made: OwnedLane, runs: dict[str, ServedRun], times: int) -> Counter[str]:
     found: Counter[str] = Counter()
     for _ in range(times):
-        page = made.pick(runs)
+        page = made.pages.pick(runs)
         if page is not None:
             found[page.run_id] += 1
     return found
@@ -124,7 +60,7 @@ def test_a_run_without_slots_or_with_a_wanted_pause_is_passed_over() -> None:
 
 def test_a_lane_lines_up_for_slots_of_the_runs_that_could_use_them() -> None:
     full, paused = served("full", slots=0), served("paused", wanted=Wanted.PAUSE)
-    filled(Time(), full, paused).line_up({"full": full, "paused": paused})
+    filled(Time(), full, paused).pages.line_up("a.example", {"full": full, "paused": paused})
     assert list(full.line) == ["a.example"]
     assert list(paused.line) == []
 
@@ -132,36 +68,36 @@ def test_a_lane_lines_up_for_slots_of_the_runs_that_could_use_them() -> None:
 def test_a_page_that_was_put_back_is_the_next_one() -> None:
     one = served("one")
     made = filled(Time(), one)
-    first = made.pick({"one": one})
+    first = made.pages.pick({"one": one})
     assert first is not None
-    made.put_back(first)
-    assert made.pick({"one": one}) is first
-    assert first.id in made.held
+    made.pages.put_back(first)
+    assert made.pages.pick({"one": one}) is first
+    assert first.id in made.pages.held
 
 
 def test_pages_of_a_run_that_no_longer_stands_here_are_let_go() -> None:
     one, two = served("one"), served("two")
     made = filled(Time(), one, two, count=3)
-    made.stands({"two"})
-    assert made.held == {1_000, 1_001, 1_002}
-    assert made.queued == 3
+    made.pages.stands({"two"})
+    assert made.pages.held == {1_000, 1_001, 1_002}
+    assert made.pages.queued == 3
 
 
 def test_a_page_that_is_in_hand_is_not_added_again() -> None:
     one = served("one")
     made = filled(Time(), one, count=3)
-    made.add("one", pages("one", 0, 4), 4)
-    assert made.queued == 4
+    made.pages.add("one", pages("one", 0, 4), 4)
+    assert made.pages.queued == 4
 
 
 def test_what_is_taken_and_not_yet_stored_is_unsettled() -> None:
     one = served("one")
     made = filled(Time(), one, count=3)
-    assert made.unsettled == 0
-    page = made.pick({"one": one})
-    assert page is not None and made.unsettled == 1
+    assert made.pages.unsettled == 0
+    page = made.pages.pick({"one": one})
+    assert page is not None and made.pages.unsettled == 1
     made.settled([page.id])
-    assert made.unsettled == 0
+    assert made.pages.unsettled == 0
 
 
 # -- whether its host may be asked
@@ -180,7 +116,7 @@ def test_the_strictest_of_the_runs_that_stand_here_decides() -> None:
 def test_who_was_not_asked_after_all_leaves_the_distance_to_who_was() -> None:
     time, one = Time(), served("one", spec=Spec(delay=5.0))
     made = lane(time)
-    made.stands({"one"})
+    made.pages.stands({"one"})
     made.limits({"one": one})
     made.start()
     made.spared()
@@ -303,10 +239,10 @@ def test_a_lane_whose_owners_died_twice_is_tasted_until_a_batch_is_settled() -> 
     assert not lane(Time(), deaths=1).tasting
     made = lane(Time(), deaths=2)
     assert made.tasting
-    made.stands({"one"})
+    made.pages.stands({"one"})
     # Nothing in hand means nothing yet: the pages are only being read.
     assert made.news(3) is None
-    made.add("one", pages("one", 0, 5), 10)
+    made.pages.add("one", pages("one", 0, 5), 10)
     for number in range(3):
         assert made.tasting
         assert made.news(3) is None
@@ -318,9 +254,9 @@ def test_a_lane_whose_owners_died_twice_is_tasted_until_a_batch_is_settled() -> 
 
 def test_a_lane_that_was_drained_has_killed_nobody() -> None:
     made = lane(Time(), deaths=2)
-    made.stands({"one"})
-    made.add("one", pages("one", 0, 1), 10)
-    made.pick({"one": served("one")})
+    made.pages.stands({"one"})
+    made.pages.add("one", pages("one", 0, 1), 10)
+    made.pages.pick({"one": served("one")})
     made.settled([0])
     news = made.news(200)
     assert news is not None and news.clean

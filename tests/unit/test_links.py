@@ -10,7 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tarantella.domain.outcome import Link, Refused
+from tarantella.domain.outcome import Link
+from tarantella.domain.refused import Refused
 from tarantella.domain.scope import Scope, ScopeKind
 from tarantella.domain.trap import TrapLimits
 from tarantella.domain.trap_counts import Traps

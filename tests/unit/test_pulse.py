@@ -6,7 +6,7 @@ from typing import Any
 
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.pulse import Pulse
-from tests.unit.test_lane import Time
+from tests.unit.made import Time
 
 
 def told(reading: Any) -> int:

@@ -15,6 +15,7 @@ from tarantella.domain.run import (
     RunStatus,
     Wanted,
     admission_rank,
+    room_for_pages,
     terminal_status,
 )
 
@@ -88,11 +89,6 @@ def test_skips_that_the_user_wanted_are_not_counted_as_incomplete() -> None:
     assert set(Skip) - wanted == INCOMPLETE_SKIPS
 
 
-def test_counts_that_add_up_say_so() -> None:
-    assert Counts(total=10, done=1, failed=2, skipped=3, pending=4, incomplete=2).adds_up
-    assert not Counts(total=10, done=1, failed=2, skipped=3, pending=5).adds_up
-
-
 def test_each_priority_is_worth_ten_minutes_of_age() -> None:
     ranks = [admission_rank(0.0, priority) for priority in Priority]
     assert ranks == [0.0, 600.0, 1_200.0, 1_800.0]
@@ -103,3 +99,10 @@ def test_a_low_run_is_overtaken_for_half_an_hour_at_most() -> None:
     low = admission_rank(0.0, Priority.LOW)
     assert admission_rank(1_799.0, Priority.CRITICAL) < low
     assert admission_rank(1_801.0, Priority.CRITICAL) > low
+
+
+def test_pages_without_room_and_sitemaps_take_none_of_it() -> None:
+    assert room_for_pages(10, total=0, surplus=0, sitemaps=0) == 10
+    assert room_for_pages(10, total=9, surplus=0, sitemaps=2) == 3
+    assert room_for_pages(10, total=25, surplus=15, sitemaps=0) == 0
+    assert room_for_pages(10, total=25, surplus=0, sitemaps=0) == 0

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from tarantella.domain.scope import Scope, ScopeKind, registrable_domain
+from tarantella.domain.scope import Scope, ScopeKind, kept_out_by, registrable_domain
 from tarantella.domain.url import resolve
 
 
@@ -102,6 +102,25 @@ def test_include_and_exclude_narrow_a_scope_and_exclude_wins() -> None:
     assert not contains(found, "https://example.com/shop/a")
     assert not contains(found, "https://example.com/blog/tag/a")
     assert not contains(found, "https://example.org/blog/a")
+
+
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("https://example.com/blog/a", None),
+        ("https://example.com/blog/tag/a", ("The pattern '*/tag/*' excludes it", "--exclude")),
+        ("https://example.com/shop/a", ("No pattern to include matches it", "--include")),
+        (
+            "https://example.org/blog/a",
+            ("It is outside the scope, which is the host of a start address", "--scope"),
+        ),
+    ],
+)
+def test_what_keeps_an_address_out_can_be_told(address: str, told: tuple[str, str] | None) -> None:
+    include, exclude = ("*/blog/*", "*/news/*"), ("*/old/*", "*/tag/*")
+    roots = [resolve("https://example.com/")]
+    assert kept_out_by(ScopeKind.HOST, roots, include, exclude, resolve(address)) == told
+    assert contains(Scope.of(ScopeKind.HOST, roots, include, exclude), address) == (told is None)
 
 
 def test_a_pattern_means_the_whole_address_and_every_case_of_it() -> None:

@@ -73,6 +73,12 @@ def test_words_from_the_environment_become_values(
     assert getattr(load(), name) == value
 
 
+@pytest.mark.parametrize("link", ["tcp://10.0.0.1:8000", "udp://10.0.0.1:53"])
+def test_the_address_of_a_service_in_kubernetes_is_not_our_port(monkeypatch: pytest.MonkeyPatch, link: str) -> None:
+    monkeypatch.setenv("TARANTELLA_PORT", link)
+    assert load().port == 8000
+
+
 @pytest.mark.parametrize(
     ("name", "typed", "should_be"),
     [

@@ -54,7 +54,7 @@ def test_start_installs_what_the_environment_says_the_server_needs(
             env={**kept, **said},
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=300,
         )
         assert (done.returncode, done.stdout) == (0, "serve --quiet\n"), done.stderr
     [asked] = (clone / ".venv" / "bin" / "python.asked").read_text().splitlines()

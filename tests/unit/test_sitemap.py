@@ -191,6 +191,7 @@ URLS = st.lists(st.from_regex(r"http://a/[a-z0-9?&=;<>\"'é%\]-]{0,30}", fullmat
 
 @given(URLS, st.integers(2, 64))
 @example(["http://a/?a=1&b=2&&amp;c"], 2)
+@example(["http://a/00000000000000000000000é"], 33)  # the first piece ends within the name of the charset
 def test_what_was_escaped_comes_out_as_it_was_wherever_the_pieces_are_cut(urls: list[str], piece: int) -> None:
     usual = unpack.PIECE
     unpack.PIECE = piece

@@ -17,7 +17,6 @@ from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapLimits
 
 FULL = Spec(
-    urls=("https://example.com/",),
     depth=None,
     max_pages=7,
     concurrency=3,
@@ -77,8 +76,8 @@ def stored(spec: Spec) -> Spec:
     return Spec.from_json(data, secrets)
 
 
-def test_a_spec_comes_back_from_storage_as_it_was_except_for_its_start_urls() -> None:
-    assert stored(FULL) == replace(FULL, urls=())
+def test_a_spec_comes_back_from_storage_as_it_was() -> None:
+    assert stored(FULL) == FULL
     assert stored(Spec()) == Spec()
 
 
@@ -93,7 +92,11 @@ def test_the_snapshot_holds_no_secret() -> None:
 
 
 def test_a_snapshot_without_its_secrets_is_still_a_spec() -> None:
-    assert Spec.from_json(orjson.loads(orjson.dumps(FULL.to_json()))) == replace(FULL, urls=(), secrets=Secrets())
+    assert Spec.from_json(orjson.loads(orjson.dumps(FULL.to_json()))) == replace(FULL, secrets=Secrets())
+
+
+def test_a_snapshot_with_what_nobody_knows_any_more_is_still_a_spec() -> None:
+    assert Spec.from_json({**Spec().to_json(), "urls": ["https://example.com/"]}) == Spec()
 
 
 def test_a_snapshot_of_before_there_were_sitemaps_and_traps_is_still_a_spec() -> None:
@@ -191,3 +194,21 @@ def test_what_is_not_a_field_is_refused_with_an_example(text: str) -> None:
 def test_a_run_that_was_stored_with_a_user_agent_that_can_t_be_sent_is_still_read() -> None:
     stored = Spec(user_agent="ours/1.0").to_json() | {"user_agent": "ours\r\n/1.0"}
     assert Spec.from_json(stored).user_agent == "ours/1.0"
+
+
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Connection"])
+def test_headers_that_belong_to_the_connection_are_refused(name: str) -> None:
+    spec = Spec(secrets=Secrets(headers={"Accept": "text/html", name: "5"}))
+    with pytest.raises(InvalidInput, match=f"The header '{name}' is not for you to set"):
+        spec.check_secrets()
+    replace(spec, secrets=Secrets(headers={"Host": "example.com"})).check_secrets()
+
+
+@pytest.mark.parametrize("name", ["include", "exclude"])
+@pytest.mark.parametrize("pattern", ["", " "])
+def test_an_empty_pattern_is_refused_in_new_runs_and_known_in_old_ones(name: str, pattern: str) -> None:
+    spec = replace(Spec(), **{name: ("*/a/*", pattern)})
+    with pytest.raises(InvalidInput, match=f"A pattern to {name} is empty"):
+        spec.check_patterns()
+    assert Spec.from_json(orjson.loads(orjson.dumps(spec.to_json()))) == spec
+    FULL.check_patterns()

@@ -30,6 +30,8 @@ DIES = "raise SystemExit(7)"
 class Children:
     """Starts small programs instead of engines, and registers each as an engine would."""
 
+    register = True
+
     def __init__(self, app: App, *programs: str) -> None:
         self.app = app
         self.programs = programs
@@ -46,7 +48,8 @@ class Children:
         self.started.append(process)
         self.ids.append(new_id())
         info = workers.WorkerInfo(self.ids[-1], None, self.app.hostname, process.pid, "0")
-        await self.app.database.write(lambda tx: workers.register(tx, info, 1.0))
+        if self.register:
+            await self.app.database.write(lambda tx: workers.register(tx, info, 1.0))
         self.news.set()
         return process
 
@@ -163,6 +166,37 @@ def test_an_engine_without_a_sign_of_life_is_replaced(patient: App, caplog: pyte
             await children.until(lambda: len(children.started) == 2)
             assert "it has given no sign of life for 61 s" in caplog.text
 
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+def test_no_engine_is_blamed_for_the_time_in_which_the_store_was_silent(
+    is_known: bool, patient: App, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Time()
+    read = patient.database.read
+
+    async def silent(work: Any) -> Any:
+        clock.seconds += 100
+        return await read(work)
+
+    async def story() -> None:
+        children = Children(patient, IGNORES_ITS_INPUT)
+        children.register = is_known
+        async with supervised(children, clock=clock) as supervisor:
+            await supervisor.look()
+            monkeypatch.setattr(patient.database, "read", silent)
+            await supervisor.look()
+            monkeypatch.setattr(patient.database, "read", read)
+            clock.seconds += 59
+            await supervisor.look()
+            assert (len(children.started), children.started[0].returncode) == (1, None)
+            assert "it is killed" not in caplog.text
+            clock.seconds += 2
+            await supervisor.look()
+            await children.until(lambda: len(children.started) == 2)
+
+    monkeypatch.setattr(supervising, "LOOK_SECONDS", 600.0)  # only the looks of this story
     asyncio.run(story())
 
 

@@ -8,6 +8,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from tarantella.api import problems
 from tarantella.api.problems import Problem
+from tarantella.api.streaming import IS_LET_IN
 from tarantella.domain.access import READS, comes_from_elsewhere, host_is_known, scope_needed
 from tarantella.domain.errors import StoreError
 from tarantella.services.app import App
@@ -46,6 +47,13 @@ class Access:
                 message["headers"] = [*message["headers"], *(each for each in HEADERS if each[0] not in told)]
             await send(message)
 
+        async def is_let_in() -> bool:
+            try:
+                return await self._refusal(scope) is None
+            except StoreError:
+                return True  # nobody can tell; who was let in may stay until somebody can
+
+        scope[IS_LET_IN] = is_let_in
         try:
             refusal = await self._refusal(scope)
         except StoreError as error:

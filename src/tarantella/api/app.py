@@ -38,6 +38,7 @@ from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
+from tarantella.services.writing import Writing
 
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
 ROUTERS = (
@@ -73,6 +74,7 @@ def make_api(
         Prober(app.make_tools),
         Broadcasts(app, speedometers, streams.written),
         supervisor.vigils if supervisor is not None else Vigils(app, as_told=is_trusted),
+        Writing(app),
         speedometers=speedometers,
         supervisor=supervisor,
     )

@@ -12,7 +12,7 @@ from tarantella.api.views.runs import RunView
 from tarantella.services import runs as use_cases
 from tarantella.services.preview import preview
 from tarantella.services.reextract import reextract
-from tarantella.services.specs import target_of
+from tarantella.services.specs import start_address
 
 router = APIRouter(prefix="/jobs", route_class=StrictRoute)
 
@@ -20,7 +20,7 @@ router = APIRouter(prefix="/jobs", route_class=StrictRoute)
 @router.post("/preview", tags=["jobs"], summary="Look at one page", responses=problems(400, 413, 415, 422, 503))
 async def look(body: PreviewAsk, plane: Wired) -> PreviewView:
     """Fetch one page, and say what each field gives there and which selectors would find it. Nothing is stored."""
-    url = target_of(body.url, "url")
+    url = start_address(body.url, "url")
     seen = await preview(plane.app, url.href, body.wanted(), example=body.find)
     return PreviewView.model_validate(seen.to_json())
 

@@ -29,14 +29,14 @@ async def healthz() -> Alive:
 
 @router.get("/readyz", response_model=Ready, summary="Does work get done?", responses=not_ready())
 async def readyz(plane: Wired) -> Ready | Response:
-    """200 when the database answers and an engine gets on with what there is to do, however much that is.
+    """200 when the database answers and takes what is written, and an engine gets on with what there is to do, however much that is.
 
     503 when it doesn't: no engine is there, or those that are have work and make no progress.
     """
-    found = await system.readiness(plane.vigils)
+    found = await system.readiness(plane.vigils, plane.writing)
     if found.is_ready:
         return Ready(status="ready", store=found.store, engines=found.engines)
     trouble = f"The database: {found.store}" if found.store != "ok" else f"Engines: {found.engines}"
     trouble = trouble.rstrip(".") + "."
-    remedy = "`tarantella doctor` tells more; engines that stand still are restarted by themselves."
+    remedy = found.remedy or "`tarantella doctor` tells more; engines that stand still are restarted by themselves."
     return Problem(503, "not_ready", trouble, remedy=remedy, store=found.store, engines=found.engines)

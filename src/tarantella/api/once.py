@@ -7,13 +7,15 @@ from typing import Annotated
 
 from fastapi import Header, Request, Response
 
+from tarantella.domain.errors import KeyAmbiguous
 from tarantella.services.intake import Answer, Once
 from tarantella.store.idempotency import LONGEST_KEY
 
+HEADER = "Idempotency-Key"
 IdempotencyKey = Annotated[
     str | None,
     Header(
-        alias="Idempotency-Key",
+        alias=HEADER,
         min_length=1,
         max_length=LONGEST_KEY,
         pattern=r"^[!-~]+$",
@@ -28,6 +30,8 @@ async def once_of(request: Request, key: str | None) -> Once | None:
     """What makes this request the same as another, if the client says that it may be."""
     if key is None:
         return None
+    if len(request.headers.getlist(HEADER)) > 1:
+        raise KeyAmbiguous("There is more than one Idempotency-Key.", field=HEADER, remedy="Send one.")
     said = b"\0".join([request.method.encode(), request.url.path.encode(), await request.body()])
     return Once(key, blake2b(said, digest_size=32).hexdigest())
 

@@ -9,18 +9,19 @@ from typing import Annotated, Any
 from fastapi import Depends, Path, Request
 
 from tarantella.api.traffic import Traffic
-from tarantella.api.views.common import EXAMPLE_ID
+from tarantella.api.views.base import EXAMPLE_ID
 from tarantella.domain.errors import NotFound
 from tarantella.domain.struct import Frozen, field
 from tarantella.queues.contract import Bell
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcasts
 from tarantella.services.export_stream import Exports
+from tarantella.services.overview import Overview
 from tarantella.services.probe import Prober
 from tarantella.services.progress import Speedometers
-from tarantella.services.scraping import Overview
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
+from tarantella.services.writing import Writing
 
 _ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 
@@ -33,6 +34,7 @@ class Plane(Frozen):
     prober: Prober
     broadcasts: Broadcasts
     vigils: Vigils
+    writing: Writing
     speedometers: Speedometers
     exports: Exports = field(default_factory=Exports)
     overview: Overview = field(default_factory=Overview)
@@ -41,6 +43,7 @@ class Plane(Frozen):
     traffic: Traffic = field(default_factory=Traffic)
 
     async def close(self) -> None:
+        self.writing.close()
         await self.bell.close()
         self.exports.close()
         self.broadcasts.close()

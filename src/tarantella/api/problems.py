@@ -14,7 +14,9 @@ from starlette.routing import Match, Route
 
 from tarantella.domain.errors import (
     Conflict,
+    Gone,
     InvalidInput,
+    KeyAmbiguous,
     NotFound,
     Overloaded,
     StoreBroken,
@@ -34,6 +36,7 @@ TITLES: Mapping[str, str] = {
     "invalid_url": "The address can't be fetched",
     "invalid_cursor": "The cursor is not one of ours",
     "idempotency_key_reused": "The Idempotency-Key belongs to another request",
+    "idempotency_key_ambiguous": "There is more than one Idempotency-Key",
     "not_there_yet": "Tarantella can't do this yet",
     "preview_failed": "The page could not be read",
     "target_denied": "The address is in a network that is not allowed",
@@ -55,10 +58,12 @@ TITLES: Mapping[str, str] = {
     "internal": "Something unexpected went wrong",
 }
 _STATUS: Sequence[tuple[type[TarantellaError], int]] = (
+    (KeyAmbiguous, 400),
     (InvalidInput, 422),
     (PreviewFailed, 422),
     (NotFound, 404),
     (Conflict, 409),
+    (Gone, 410),
     (Overloaded, 503),
     (StoreBusy, 503),
     (StoreBroken, 503),

@@ -11,7 +11,7 @@ from tarantella.api.listing import LIST, Cursor, ShortLimit, cut, lead_on
 from tarantella.api.once import IdempotencyKey, once_of, response
 from tarantella.api.plane import Wired, checked_id
 from tarantella.api.strict import StrictRoute
-from tarantella.api.views.common import EXAMPLE_ID
+from tarantella.api.views.base import EXAMPLE_ID
 from tarantella.api.views.problem import problems
 from tarantella.api.views.recordings import RecordingImport, RecordingView
 from tarantella.services import intake, recordings

@@ -12,9 +12,10 @@ from tarantella.api.listing import LIST, Cursor, Limit, ShortLimit, cut, lead_on
 from tarantella.api.plane import Plane, RunId, Wired, checked_id
 from tarantella.api.streaming import Streamed
 from tarantella.api.strict import StrictRoute
-from tarantella.api.views.common import LONGEST_ADDRESS
+from tarantella.api.views.base import LONGEST_ADDRESS
 from tarantella.api.views.problem import problems
-from tarantella.api.views.runs import EventView, Explanation, PageView, ProgressView, Retried, RunView
+from tarantella.api.views.progress import ProgressView
+from tarantella.api.views.runs import EventView, Explanation, PageView, Retried, RunView
 from tarantella.domain.event import Level
 from tarantella.domain.page import PageState
 from tarantella.domain.run import RunStatus

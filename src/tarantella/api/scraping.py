@@ -11,10 +11,10 @@ from tarantella.api.listing import LIST, Cursor, ShortLimit, cut, lead_on
 from tarantella.api.once import IdempotencyKey, once_of, response
 from tarantella.api.plane import TaskId, Wired, checked_id, plane_of
 from tarantella.api.strict import StrictRoute
+from tarantella.api.views.overview import SystemStatusView
 from tarantella.api.views.problem import problems
 from tarantella.api.views.scraping import (
     AsyncScrapeRequest,
-    SystemStatusView,
     TaskCancelled,
     TaskResults,
     TaskStatus,

@@ -1,9 +1,9 @@
-"""Answers that are sent piece by piece, and clients that don't read them."""
+"""Answers that are sent piece by piece, to clients that may not read them, or not be allowed to any more."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterable, Callable, Mapping
+from collections.abc import AsyncIterable, Awaitable, Callable, Mapping
 from typing import Protocol
 
 from starlette.responses import Response
@@ -12,7 +12,10 @@ from starlette.types import Receive, Scope, Send
 from tarantella.log import log
 
 PATIENCE = 20.0  # seconds that a client may take to read what is waiting for it
-ABORT = "tarantella.abort"  # in a request's scope: a function that drops its connection
+LOOKS_EVERY = 0.5  # seconds between two looks whether a client may still have it; they share one read of the tokens
+# In a request's scope: a function that drops its connection, and one that tells whether it would be let in now.
+ABORT = "tarantella.abort"
+IS_LET_IN = "tarantella.is_let_in"
 
 
 class Chunks(Protocol):
@@ -24,7 +27,7 @@ class Chunks(Protocol):
 
 
 class Streamed(Response):
-    """Sends what comes as it comes. A client that is gone, or doesn't read, is let go of."""
+    """Sends what comes as it comes. A client that is gone, doesn't read, or has lost its token is let go of."""
 
     def __init__(
         self,
@@ -42,14 +45,19 @@ class Streamed(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         sending = asyncio.create_task(self._send_all(scope, send))
         gone = asyncio.create_task(_gone(receive))
+        shut_out = asyncio.create_task(_shut_out(scope))
+        tasks = (sending, gone, shut_out)
         try:
-            await asyncio.wait({sending, gone}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             if sending.done():
                 sending.result()
+            elif shut_out.done():
+                # Cut off, not ended: half an export must not look like all of it.
+                _drop(scope, "A client was dropped: it would not be let in any more")
         finally:
-            for task in (sending, gone):
+            for task in tasks:
                 task.cancel()
-            await asyncio.gather(sending, gone, return_exceptions=True)
+            await asyncio.gather(*tasks, return_exceptions=True)
             await self._chunks.aclose()
 
     async def _send_all(self, scope: Scope, send: Send) -> None:
@@ -61,12 +69,25 @@ class Streamed(Response):
             async with asyncio.timeout(self._patience):
                 await send({"type": "http.response.body", "body": b"", "more_body": False})
         except TimeoutError:
-            log.info("A client that did not read was dropped", action="client_dropped", path=scope["path"])
-            abort: Callable[[], None] | None = scope.get(ABORT)
-            if abort is not None:
-                abort()
+            _drop(scope, "A client that did not read was dropped")
+
+
+def _drop(scope: Scope, why: str) -> None:
+    log.info(why, action="client_dropped", path=scope["path"])
+    abort: Callable[[], None] | None = scope.get(ABORT)
+    if abort is not None:
+        abort()
 
 
 async def _gone(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
+
+
+async def _shut_out(scope: Scope) -> None:
+    """Wait until whoever asked would not be let in any more."""
+    is_let_in: Callable[[], Awaitable[bool]] | None = scope.get(IS_LET_IN)
+    while True:
+        await asyncio.sleep(LOOKS_EVERY)
+        if is_let_in is not None and not await is_let_in():
+            return

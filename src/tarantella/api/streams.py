@@ -16,7 +16,8 @@ from tarantella.api.plane import RunId, Wired, checked_id
 from tarantella.api.streaming import Streamed
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
-from tarantella.api.views.runs import EventView, ProgressView
+from tarantella.api.views.progress import ProgressView
+from tarantella.api.views.runs import EventView
 from tarantella.services.broadcast import Broadcast, Broadcasts, Message
 from tarantella.store.progress import Look
 

@@ -21,11 +21,11 @@ PROGRAM = "tarantella"
 CHILDREN = ("engine", "taster", "reader")
 EXAMPLES = """
 Examples:
-  tarantella demo                                   see it at work, in a few seconds
-  tarantella scrape example.com --depth 2           a page and what it links to
-  tarantella serve                                  the HTTP API, and the work that comes with it
-  tarantella runs list                              what was done so far
-  tarantella runs resume latest                     go on after Ctrl-C, or a power cut
+  tarantella demo                           see it at work, in a few seconds
+  tarantella scrape example.com --depth 2   a page and what it links to
+  tarantella serve                          the HTTP API, and who does its work
+  tarantella runs list                      what was done so far
+  tarantella runs resume latest             go on after Ctrl-C, or a power cut
 
 Exit codes: 0 complete, 1 failed, 2 usage, 3 partial, 130 interrupted.
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from tarantella.cli import words
+from tarantella.cli.answers import not_ours
 from tarantella.cli.asking import Asking
 from tarantella.cli.connection import connected
 from tarantella.cli.remote_runs import RUNS, found_run, written
@@ -12,7 +13,9 @@ from tarantella.cli.shown import show_table
 from tarantella.domain.errors import InvalidInput
 
 COLUMNS = {"artifact": "id", "kind": "kind", "bytes": "bytes", "page": "url"}
-ENDINGS = {"screenshot": "png", "html": "html"}
+# As what they come, and how their files are called.
+KINDS = {"screenshot": ("image/png", "png"), "html": ("text/plain", "html")}
+UNKNOWN = ("", "bin")
 
 
 def show(asking: Asking, run: str, save: Path | None) -> int:
@@ -23,8 +26,11 @@ def show(asking: Asking, run: str, save: Path | None) -> int:
         if save is not None:
             _make(save)
             for each in found:
-                chunks = server.download(f"{RUNS}/{run_id}/artifacts/{each['id']}")
-                written(save / f"{each['id']}.{ENDINGS[each['kind']]}", chunks)
+                if Path(each["id"]).name != each["id"]:
+                    raise not_ours()  # it would be written elsewhere
+                kind, ending = KINDS.get(each["kind"], UNKNOWN)
+                chunks = server.download(f"{RUNS}/{run_id}/artifacts/{each['id']}", kind)
+                written(save / f"{each['id']}.{ending}", chunks)
         if asking.as_json:
             server.terminal.show_json(found)
         else:

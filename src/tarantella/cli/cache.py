@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = """
 Examples:
-  tarantella scrape example.com --depth 2 --cache    fills it, and takes from it what is there
+  tarantella scrape example.com --depth 2 --cache    fills it, and takes from it
   tarantella cache show
   tarantella cache clear
 """

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from tarantella.cli import defaults, exits
+from tarantella.cli.plain import one_line
 from tarantella.cli.typed import understood
 from tarantella.domain.errors import TarantellaError
 
@@ -81,7 +82,7 @@ def complain(error: Exception, *, verbose: int = 0) -> int:
         return exits.FAILED
     kind = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     remedy = "" if verbose > 1 else " Run it again with -vv to see where."
-    say_error(f"Something unexpected went wrong: {' '.join(kind.split())}.{remedy}")
+    say_error(f"Something unexpected went wrong: {' '.join(kind.split()).rstrip('.')}.{remedy}")
     return exits.FAILED
 
 
@@ -91,7 +92,7 @@ def _forget_stdout() -> None:
 
 
 def say_error(message: str) -> None:
-    line = f"error: {' '.join(message.split())}\n"
+    line = f"error: {' '.join(one_line(message).split())}\n"
     encoding = sys.stderr.encoding or "ascii"
     sys.stderr.write(line.encode(encoding, "replace").decode(encoding))
     sys.stderr.flush()

@@ -10,8 +10,9 @@ from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson
 
 EXAMPLES = """
-Settings come from TARANTELLA_* in the environment, from .env, or from tarantella.toml
-in the current folder, in this order; options on the command line come before all of them.
+Settings come from TARANTELLA_* in the environment, from .env, or from
+tarantella.toml in the current folder, in this order; options on the command
+line come before all of them.
 
 Examples:
   tarantella config show

@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import SplitResult, quote, urlencode, urlsplit
 
+from tarantella.cli.answers import Answer, not_ours, refusal, understood
 from tarantella.cli.terminal import Terminal, open_terminal
-from tarantella.domain.errors import Conflict, InvalidInput, NotFound, StoreError, TarantellaError
+from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.struct import Frozen
 
+if TYPE_CHECKING:
+    from http.client import HTTPResponse
+
 NEXT = "x-next-cursor"
+NO_CONTENT = 204
 TIMEOUT = 60.0
 AT_ONCE = 200  # as many as the API gives of anything
-TOKEN_VARIABLE = "TARANTELLA_TOKEN"  # noqa: S105 - the name of a variable, not a token
-_KINDS: Mapping[int, type[TarantellaError]] = {
-    401: InvalidInput,
-    403: InvalidInput,
-    404: NotFound,
-    409: Conflict,
-    422: InvalidInput,
-    400: InvalidInput,
-}
-
-
-class Answer(Frozen):
-    """What the API said."""
-
-    status: int
-    headers: Mapping[str, str]
-    chunks: Iterator[bytes]
-
-    def read(self) -> bytes:
-        return b"".join(self.chunks)
 
 
 class Api(Protocol):
@@ -83,14 +68,11 @@ class Remote:
             connection.request(method, parts.path.rstrip("/") + target, body, headers)
             answer = connection.getresponse()
         except (OSError, HTTPException) as error:
-            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise Unreachable(
-                f"The server at {self._url} can't be reached: {why}.",
+                f"The server at {self._url} can't be reached: {_why(error)}.",
                 remedy="Start it with `tarantella serve`, or choose another with --server.",
             ) from None
-        return Answer(
-            answer.status, {name.lower(): value for name, value in answer.getheaders()}, _chunks(answer.read1)
-        )
+        return Answer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, _chunks(answer))
 
     def close(self) -> None:
         pass
@@ -98,12 +80,6 @@ class Remote:
 
 class Unreachable(TarantellaError):
     code = "server_unreachable"
-
-
-class Refused(TarantellaError):
-    """An answer of the API that is none of the usual errors."""
-
-    code = "refused"
 
 
 class Connection(Frozen):
@@ -114,9 +90,13 @@ class Connection(Frozen):
     server: str | None  # the address of the server; None when there is none
 
     def ask(self, method: str, path: str, body: Any = None, **parameters: Any) -> Any:
-        """The answer's JSON; what the API refuses is raised as the error that it is."""
-        content = self._answered(method, path, body, parameters).read()
-        return json.loads(content) if content else None
+        """What the API says of one thing; what it refuses is raised as the error that it is."""
+        answer = self._answered(method, path, body, parameters)
+        return None if answer.status == NO_CONTENT else _checked(understood(answer.read()), Mapping)
+
+    def ask_all(self, path: str, **parameters: Any) -> list[Any]:
+        """A list that the API gives at once."""
+        return _things(self._answered("GET", path, None, parameters))
 
     def listed(self, path: str, limit: int, **parameters: Any) -> list[Any]:
         """So many of a list, which the API gives in slices."""
@@ -125,21 +105,24 @@ class Connection(Frozen):
         while True:
             more = {**parameters, "limit": min(AT_ONCE, limit - len(found)), "cursor": cursor}
             answer = self._answered("GET", path, None, more)
-            found += json.loads(answer.read())
+            found += _things(answer)
             cursor = answer.headers.get(NEXT)
             if cursor is None or len(found) >= limit:
                 return found
 
-    def download(self, path: str, **parameters: Any) -> Iterator[bytes]:
-        return self._answered("GET", path, None, parameters).chunks
+    def download(self, path: str, kind: str, **parameters: Any) -> Iterator[bytes]:
+        """What is no JSON, but of this media type."""
+        answer = self._answered("GET", path, None, parameters)
+        if not answer.headers.get("content-type", "").startswith(kind):
+            raise not_ours()
+        return answer.chunks
 
     def _answered(self, method: str, path: str, body: Any, parameters: Mapping[str, Any]) -> Answer:
         query = urlencode({name: _plain(value) for name, value in parameters.items() if value is not None})
-        answer = self.api.request(
-            method, f"{path}?{query}" if query else path, json.dumps(body).encode() if body is not None else None
-        )
-        if answer.status >= 400:
-            raise _error(answer)
+        target = f"{path}?{query}" if query else path
+        answer = self.api.request(method, target, json.dumps(body).encode() if body is not None else None)
+        if not answer.is_good:
+            raise refusal(answer, (self.server or "").rstrip("/"), target)
         return answer
 
 
@@ -176,22 +159,41 @@ def _local(settings: Any) -> Api:
     return LocalApi(open_app(settings))
 
 
-def _chunks(read: Callable[[int], bytes]) -> Iterator[bytes]:
-    while chunk := read(65_536):
-        yield chunk
+def _chunks(answer: HTTPResponse) -> Iterator[bytes]:
+    """All of an answer, or an error: part of it is of no use, and nobody could tell."""
+    from http.client import HTTPException
+
+    left = answer.length  # None where it is not known before the end
+    try:
+        while chunk := answer.read1(65_536):
+            left = None if left is None else left - len(chunk)
+            yield chunk
+    except HTTPException:
+        raise _cut_off("it stopped in the middle") from None
+    except OSError as error:
+        raise _cut_off(_why(error)) from None
+    if left:
+        raise _cut_off(f"{left:,} bytes are missing")
+
+
+def _cut_off(why: str) -> Unreachable:
+    return Unreachable(f"The connection to the server ended before the answer did: {why}.", remedy="Ask again.")
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
+
+
+def _things(answer: Answer) -> list[Any]:
+    found: list[Any] = _checked(understood(answer.read()), list)
+    return [_checked(each, Mapping) for each in found]
+
+
+def _checked(found: Any, kind: type) -> Any:
+    if not isinstance(found, kind):
+        raise not_ours()
+    return found
 
 
 def _plain(value: Any) -> Any:
     return str(value).lower() if isinstance(value, bool) else value
-
-
-def _error(answer: Answer) -> TarantellaError:
-    try:
-        problem = json.loads(answer.read())
-        message, remedy, code = str(problem["detail"]), problem.get("remedy"), str(problem["code"])
-    except (ValueError, KeyError, TypeError):
-        return Refused(f"The server answered with status {answer.status}.", remedy="Is it a Tarantella?")
-    if answer.status == 401:
-        remedy = f"Set {TOKEN_VARIABLE} to a token; `tarantella tokens create` makes one."
-    kind = _KINDS.get(answer.status, StoreError if code.startswith("store") else Refused)
-    return kind(message, remedy=remedy, field=problem.get("field"))

@@ -19,6 +19,7 @@ EXAMPLES = """
 Examples:
   tarantella demo
   tarantella demo --data-dir /tmp/tarantella-demo
+  python -m tarantella.demo --port 8001    only serve its site, to try on
 """
 
 INTRODUCTION = """\
@@ -95,8 +96,8 @@ async def _tell_escalations(opened: Opened, run_id: str) -> None:
     """Which pages went on in a browser, and why."""
     from urllib.parse import urlsplit
 
-    from tarantella.cli.reasons import in_words
     from tarantella.domain.event import STRATEGY_ESCALATED
+    from tarantella.domain.reasons import in_words
     from tarantella.store import events
 
     said = await opened.app.database.read(partial(events.listed, run_id=run_id, limit=1_000))
@@ -104,7 +105,7 @@ async def _tell_escalations(opened: Opened, run_id: str) -> None:
     if escalated:
         opened.terminal.say("\nPlain HTTP did not get these, so they went on in a browser:")
     for each in escalated:
-        path, why = urlsplit(each["url"]).path, in_words("failed", each["reason"])
+        path, why = urlsplit(each["url"]).path, in_words(each["reason"])
         opened.terminal.say(f"  {path:<27} {why} ({each['detail']})")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Literal
 
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound, TarantellaError
 
@@ -18,7 +18,7 @@ READER_GONE = 141
 
 MEANINGS = {
     COMPLETE: "complete: everything that was asked for was done",
-    FAILED: "failed: nothing could be had, or something went wrong",
+    FAILED: "failed: nothing was had, or something went wrong",
     USAGE: "usage: what was asked for makes no sense; the message says what would",
     PARTIAL: "partial: something was had, and something is missing",
     INTERRUPTED: "interrupted: stopped by Ctrl-C, a signal, or a pause or cancel from elsewhere",
@@ -26,7 +26,6 @@ MEANINGS = {
 }
 
 FailOn = Literal["failed", "partial", "never"]
-FAIL_ON: tuple[FailOn, ...] = get_args(FailOn)
 
 
 def of_error(error: TarantellaError) -> int:
@@ -34,10 +33,11 @@ def of_error(error: TarantellaError) -> int:
     return USAGE if isinstance(error, InvalidInput | NotFound | Conflict) else FAILED
 
 
-def of_run(status: RunStatus, fail_on: FailOn) -> int:
-    """How a command that worked on a run ends."""
+def of_run(status: RunStatus, done: int, fail_on: FailOn) -> int:
+    """How a command that worked on a run ends, of which so many pages are done."""
     if status == "completed":
-        return COMPLETE
+        # Nothing went wrong, and there is nothing: robots.txt closes all of it, say. Who runs it from cron wants to know.
+        return COMPLETE if done or fail_on == "never" else FAILED
     if status == "partial":
         return PARTIAL if fail_on == "partial" else COMPLETE
     if status == "failed":

@@ -14,7 +14,7 @@ from tarantella.cli.command import say_error
 from tarantella.cli.opening import Opened
 from tarantella.cli.progress import open_progress
 from tarantella.cli.signals import Signals
-from tarantella.cli.summary import Summary, summary_json, summary_lines
+from tarantella.cli.summary import Summary, summary_json, summary_lines, tried
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.struct import Frozen
 
@@ -43,8 +43,6 @@ async def work(
     prepare: Prepare,
     engines: int | None,
     ending: Ending,
-    *,
-    ended_before: int = 0,
 ) -> int:
     """Drain a run here and tell how it went; the exit code."""
     from tarantella.services.target import remember
@@ -53,8 +51,9 @@ async def work(
         await prepare(run, keeper)
         remember(opened.app, run, ending.target)
 
-    summary = await drained(opened, signals, run_id, prepared, engines, ending.target, ended_before=ended_before)
-    code = exits.FAILED if summary.export_error else exits.of_run(summary.run.status, ending.fail_on)
+    summary = await drained(opened, signals, run_id, prepared, engines, ending.target)
+    run = summary.run
+    code = exits.FAILED if summary.export_error else exits.of_run(run.status, run.counts.done, ending.fail_on)
     tell(opened, summary, code, as_json=ending.as_json)
     return code
 
@@ -67,15 +66,22 @@ async def drained(
     engines: int | None,
     target: Target,
     *,
-    ended_before: int = 0,
     resumable: bool = True,
 ) -> Summary:
     """Drain a run here and export its records; what there is to tell."""
     from tarantella.services import runs
     from tarantella.services.export import export
 
+    before = 0
+
+    async def prepared(run: str, keeper: str) -> None:
+        nonlocal before
+        await prepare(run, keeper)
+        # Only now: pages that are tried again have ended before, and are to be counted.
+        before = tried(await runs.get(opened.app, run), await runs.troubles(opened.app, run))
+
     began = time.monotonic()
-    run = await _watched(opened, signals, run_id, prepare, engines or opened.app.settings.engines_of_a_run)
+    run = await _watched(opened, signals, run_id, prepared, engines or opened.app.settings.engines_of_a_run)
     elapsed = time.monotonic() - began
     exported, export_error = None, None
     try:
@@ -83,11 +89,12 @@ async def drained(
     except TarantellaError as error:
         # The crawl is done and stored: that is told first, and the records can be exported again.
         export_error = str(error)
+    troubles = await runs.troubles(opened.app, run.id)
     return Summary(
         run=run,
         elapsed=elapsed,
-        ended=max(0, run.counts.total - run.counts.pending - ended_before),
-        troubles=await runs.troubles(opened.app, run.id),
+        tried=tried(run, troubles) - before,
+        troubles=troubles,
         missing=await runs.missing_strategy(opened.app, run.id),
         exported=exported,
         export_error=export_error,
@@ -116,14 +123,13 @@ def tell(opened: Opened, summary: Summary, code: int, *, as_json: bool) -> None:
         opened.terminal.show_json(summary_json(summary, code))
 
 
-async def _watched(opened: Opened, signals: Signals, run_id: str, prepare: Prepare, engines: int) -> Run:
+async def _watched(
+    opened: Opened, signals: Signals, run_id: str, prepare: Callable[[str, str], Awaitable[None]], engines: int
+) -> Run:
     from tarantella.services.foreground import Interrupt, work_on
 
     interrupt = Interrupt()
     loop = asyncio.get_running_loop()
-
-    async def prepared(run: str, keeper: str) -> None:
-        await prepare(run, keeper)
 
     with open_progress(opened.terminal) as progress:
 
@@ -132,4 +138,4 @@ async def _watched(opened: Opened, signals: Signals, run_id: str, prepare: Prepa
             interrupt.set()
 
         signals.on_first(partial(loop.call_soon_threadsafe, stop))
-        return await work_on(opened.app, run_id, prepared, engines=engines, watch=progress, interrupt=interrupt)
+        return await work_on(opened.app, run_id, prepare, engines=engines, watch=progress, interrupt=interrupt)

@@ -9,14 +9,17 @@ import typer
 
 from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
+from tarantella.cli.named import JOBS
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, StrategyName, Verbose, Yes
 from tarantella.domain.errors import InvalidInput
 
 EXAMPLES = """
 Examples:
-  tarantella jobs create https://example.com/shop --field title --field price=.price --set max_depth=2
+  tarantella jobs create https://example.com/shop --field title \\
+      --field price=.price --set max_depth=2
   tarantella jobs run 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
-  tarantella jobs update 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10 --set priority='"high"'
+  tarantella jobs update 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10 \\
+      --set priority='"high"'
   tarantella jobs runs 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
 
 Its runs are worked on by `tarantella serve`.
@@ -39,6 +42,7 @@ RUN_COLUMNS = {
 }
 WANTED = "What to collect"
 NOTHING = "There are none."
+JOB = "/jobs/{}"
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -47,7 +51,12 @@ app = typer.Typer(
     epilog=EXAMPLES,
     help="Make jobs, change them, and run them.",
 )
-JobArgument = Annotated[str, typer.Argument(metavar="JOB", help="The id of a job.", show_default=False)]
+JobArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="JOB", help="A job: its id, the beginning or the end of it, or `latest`.", show_default=False
+    ),
+]
 Limit = Annotated[int, typer.Option("--limit", metavar="N", min=1, max=1_000_000, help="So many at most.")]
 Fields = Annotated[
     list[str] | None,
@@ -111,7 +120,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show all about one job."""
-    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", _path(job))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", JOB, of=(JOBS, job))
 
 
 @app.command(cls=Command)
@@ -132,12 +141,12 @@ def update(
 ) -> int:
     """Change a job. Runs that there are keep what they were made of."""
     body = {**({"target_url": url} if url is not None else {}), **_said(field, strategy, name, set_)}
-    return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(job), body)
+    return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", JOB, body, of=(JOBS, job))
 
 
 @app.command(cls=Command)
 def delete(
-    job: JobArgument,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="The whole id of a job.", show_default=False)],
     yes: Yes = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
@@ -147,11 +156,14 @@ def delete(
 ) -> int:
     """Delete a job, its runs, and all that they collected."""
     from tarantella.cli.confirm import confirmed
+    from tarantella.cli.connection import part
 
     if not yes and not confirmed(f"Delete the job {job}, its runs, and all that they collected?"):
         typer.echo("Nothing was deleted.", err=True)
         return 0
-    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(job), otherwise="Deleted.")
+    # By its whole id alone: nobody may lose a job because a part of its id was that of another.
+    path = JOB.format(part(job))
+    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", path, otherwise="Deleted.")
 
 
 @app.command(cls=Command)
@@ -169,7 +181,7 @@ def run(
     """Queue a run of a job, for the engines of `tarantella serve`."""
     body = {"priority": priority} if priority is not None else None
     return Asking(as_json, verbose, server, data_dir, database_url).one(
-        "POST", f"{_path(job)}/runs", body, is_work=True
+        "POST", f"{JOB}/runs", body, is_work=True, of=(JOBS, job)
     )
 
 
@@ -185,13 +197,7 @@ def runs(
 ) -> int:
     """List the runs of a job, the newest first."""
     asking = Asking(as_json, verbose, server, data_dir, database_url)
-    return asking.many(f"{_path(job)}/runs", RUN_COLUMNS, limit, NOTHING)
-
-
-def _path(job: str) -> str:
-    from tarantella.cli.connection import part
-
-    return f"/jobs/{part(job)}"
+    return asking.many(f"{JOB}/runs", RUN_COLUMNS, limit, NOTHING, of=(JOBS, job))
 
 
 def _said(fields: list[str] | None, strategy: str | None, name: str | None, more: list[str] | None) -> dict[str, Any]:

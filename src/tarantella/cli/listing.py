@@ -10,8 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from tarantella.cli import words
-from tarantella.cli.reasons import in_words, refused_line, trap_lines
+from tarantella.cli.reasons import refused_line, trap_lines
+from tarantella.cli.styled import Styled
 from tarantella.cli.terminal import grid
+from tarantella.domain.field import Field
+from tarantella.domain.reasons import in_words
 from tarantella.domain.trap import TrapLimits
 
 if TYPE_CHECKING:
@@ -97,7 +100,9 @@ def _short_reason(run: Run) -> str:
     return words.clean(run.reason or "").partition(":")[0][:WIDEST_REASON]
 
 
-def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence[str]) -> Iterator[Text]:
+def run_lines(
+    run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence[str]
+) -> Iterator[Table | Text | Styled]:
     """All about one run."""
     yield Text.assemble("Run ", (run.id, "bold"))
     yield _fact(
@@ -107,7 +112,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
         ),
     )
     for number, url in enumerate(run.roots[:5]):
-        yield _fact("start" if number == 0 else "", words.clean(url))
+        yield _copied("start" if number == 0 else "", words.clean(url))
     if len(run.roots) > 5:
         yield _fact("", f"and {words.count(len(run.roots) - 5)} more")
     yield _fact("pages", words.sum_of(run.counts))
@@ -120,7 +125,7 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
         yield _fact("deadline", words.when(run.deadline_at))
     yield _fact("disk", f"about {words.size(run.disk_bytes)}")
     for number, path in enumerate(exports):
-        yield _fact("exported" if number == 0 else "", path)
+        yield _copied("exported" if number == 0 else "", path)
     yield _fact("options", ", ".join(_told(run)))
     for number, each in enumerate(run.coverage):
         needed = ", required" if each.required else ""
@@ -136,8 +141,16 @@ def run_lines(run: Run, troubles: Sequence[Mapping[str, Any]], exports: Sequence
     yield from (Text(line, style="yellow") for line in trap_lines(run.traps))
 
 
-def _fact(name: str, value: str | Text) -> Text:
-    return Text.assemble("  ", (f"{name:<10}", "dim"), value)
+def _fact(name: str, value: str | Text) -> Table:
+    """A name and its value; what does not fit behind it goes on below it."""
+    fact = grid("", "", flexible=1)
+    fact.add_row(Text(f"  {name:<8}", style="dim"), value)
+    return fact
+
+
+def _copied(name: str, value: str) -> Styled:
+    """The same for what is to be copied, and would be of no use in two parts."""
+    return Styled("  ", (f"{name:<10}", "dim"), value)
 
 
 def _told(run: Run) -> Iterator[str]:
@@ -158,15 +171,23 @@ def _told(run: Run) -> Iterator[str]:
     yield f"strategy {spec.wish}"
     if spec.traps != TrapLimits():
         yield f"trap limits {spec.traps}"
-    for field in spec.fields:
-        found_by = f"={field.css}{'@' + field.attr if field.attr else ''}" if field.css else ""
-        yield f"field {field.name}{found_by}"
+    yield from (_place(place) for place in (spec.item, spec.pagination) if place is not None)
+    yield from (f"field {_place(field)}" for field in spec.fields)
     if spec.secrets.headers:
         yield f"headers {', '.join(spec.secrets.headers)} (values hidden)"
     if spec.secrets.cookies:
         yield f"{len(spec.secrets.cookies)} cookies (hidden)"
     if spec.secrets.proxy:
         yield f"proxy {words.clean(spec.secrets.proxy)}"
+
+
+def _place(field: Field) -> str:
+    r"""A field and where it is looked for: `price=.price`, `link=a@href`, `sku (xpath //b, regex \d+)`."""
+    selectors = {kind: words.clean(text) for kind, text in field.selectors.items()}
+    css = f"={selectors.pop('css')}{f'@{field.attr}' if field.attr else ''}" if field.css else ""
+    more = f" ({', '.join(f'{kind} {text}' for kind, text in selectors.items())})" if selectors else ""
+    parts = f" {{{', '.join(map(_place, field.fields))}}}" if field.fields else ""
+    return f"{field.name}{css}{more}{parts}"
 
 
 def trouble_lines(troubles: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
@@ -177,7 +198,7 @@ def trouble_lines(troubles: Sequence[Mapping[str, Any]]) -> Iterator[Text]:
     for trouble in troubles:
         yield Text.assemble(
             (f"{trouble['state']:<8}", STATUS_STYLES.get(trouble["state"], "")),
-            f"{words.count(trouble['count']):>7}  {in_words(trouble['state'], trouble['reason'])} ",
+            f"{words.count(trouble['count']):>7}  {in_words(trouble['reason'])} ",
             (f"({trouble['reason']})", "dim"),
         )
         detail = f"  {words.clean(trouble['detail'])}" if trouble["detail"] else ""
@@ -199,18 +220,19 @@ def pages_table(pages: Sequence[Mapping[str, Any]]) -> Table:
 
 def event_line(event: Mapping[str, Any]) -> Text:
     """One line of a run's history."""
-    facts = ", ".join(f"{name}={words.clean(_plain(value))}" for name, value in event["meta"].items())
+    facts = ", ".join(words.clean(f"{name}={_plain(value)}") for name, value in event["meta"].items())
     return Text.assemble(
         (f"{event['sequence']:>5}  {words.when(event['created_at'])}  ", "dim"),
-        (f"{event['level']:<5}", STATUS_STYLES.get(event["level"], "")),
-        f"  {event['message']}",
+        (f"{words.clean(event['level']):<5}", STATUS_STYLES.get(event["level"], "")),
+        f"  {words.clean(event['message'])}",
         (f"  {facts}" if facts else "", "dim"),
     )
 
 
 def _plain(value: Any) -> str:
+    """A value in one line; what has parts is in brackets, so that each can be told from what is beside it."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name}={_plain(inner)}" for name, inner in value.items())
+        return f"{{{', '.join(f'{name}={_plain(inner)}' for name, inner in value.items())}}}"
     if isinstance(value, list):
-        return " ".join(map(_plain, value))
+        return f"[{', '.join(map(_plain, value))}]"
     return f"{value:g}" if isinstance(value, float) else str(value)

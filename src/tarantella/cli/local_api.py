@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from tarantella.api.app import make_api
-from tarantella.cli.connection import Answer
+from tarantella.cli.answers import Answer
 from tarantella.services.app import App
 
 

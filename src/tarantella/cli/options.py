@@ -98,7 +98,8 @@ RecordFormat = Annotated[
     typer.Option(
         "--format",
         metavar="json|jsonl|csv|db|markdown|parquet",
-        help="How the records are written; `markdown` is a folder, `parquet` needs the extra of that name.",
+        help="How the records are written; `markdown` is a folder, `parquet` needs the extra of that name. Without it, the "
+        "ending of --output chooses.",
         rich_help_panel=OUTPUT,
         show_default="jsonl",
     ),
@@ -109,7 +110,7 @@ Output = Annotated[
         "--output",
         "-o",
         metavar="FILE|-",
-        help="Where the records are written; `-` is stdout.",
+        help="Where the records are written, as in records.csv, whose ending chooses the format; `-` is stdout.",
         show_default="DATA_DIR/exports/RUN.FORMAT",
         rich_help_panel=OUTPUT,
     ),

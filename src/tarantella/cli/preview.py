@@ -10,15 +10,16 @@ import typer
 
 from tarantella.cli.command import Command
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+from tarantella.cli.plain import one_line
 
 if TYPE_CHECKING:
     from tarantella.domain.field import FieldSet
 
 EXAMPLES = """
 Examples:
-  tarantella preview shop.example/tea                       what is found by itself
+  tarantella preview shop.example/tea                  what is found by itself
   tarantella preview shop.example/tea --fields-file tea.yaml
-  tarantella preview shop.example/tea --find "19.99"        a selector for what you see there
+  tarantella preview shop.example/tea --find "19.99"   a selector for that
 """
 MOST_SHOWN = 100
 
@@ -104,13 +105,15 @@ def preview_lines(seen: dict[str, Any], example: str | None) -> Iterator[str]:
     from tarantella.cli import words
 
     yield f"{words.clean(seen['url'])}: {seen['status']}, {words.clean(seen['content_type'])}"
-    if seen["items"] is not None:
+    if seen["items"] == 0:
+        yield "  Nothing on the page matches the item."
+    elif seen["items"] is not None:
         yield f"  {words.count(seen['items'], 'item')}, of which these are the first:"
     for each in seen["fields"]:
         yield f"  {_field(each)}"
         for way in seen["suggestions"].get(each["name"], ()):
             yield f"      {_way(way)}"
-    if not seen["fields"]:
+    if not seen["fields"] and seen["items"] != 0:
         yield "  No field was found."
     for address in seen["pagination"][:5]:
         yield f"  next page: {words.clean(address)}"
@@ -129,11 +132,11 @@ def _field(each: dict[str, Any]) -> str:
     item = f"{each['item']}. " if "item" in each else ""
     if "problem" in each:
         raw = f": {words.shortened(words.clean(each['raw']), MOST_SHOWN)!r}" if each["raw"] else ""
-        return f"{item}{each['name']}  ! {each['problem']}{raw}"
+        return f"{item}{each['name']}  ! {words.clean(each['problem'])}{raw}"
     if each["value"] is None:
         return f"{item}{each['name']}  not found"
-    source = f"  ({words.clean(each['source'])})" if each["source"] else ""
-    return f"{item}{each['name']}  {words.shortened(words.clean(str(each['value'])), MOST_SHOWN)}{source}"
+    source = f"  ({one_line(each['source'])})" if each["source"] else ""
+    return f"{item}{each['name']}  {words.shortened(words.value(each['value']), MOST_SHOWN)}{source}"
 
 
 def _way(way: dict[str, Any]) -> str:
@@ -143,4 +146,4 @@ def _way(way: dict[str, Any]) -> str:
     attr = f" @{way['attr']}" if way.get("attr") else ""
     many = f", {words.count(way['matches'])} matches" if way["matches"] > 1 else ""
     value = words.shortened(words.clean(way["value"]), 60)
-    return f"{way['confidence']:>4.0%}  {kind} {words.clean(way[kind])}{attr}{many}: {value}"
+    return f"{way['confidence']:>4.0%}  {kind} {one_line(way[kind])}{attr}{many}: {value}"

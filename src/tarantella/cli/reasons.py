@@ -1,4 +1,4 @@
-"""Reasons in words: why pages failed or were skipped, and why links were not followed."""
+"""Why links were not followed, in words."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from tarantella.cli import words
-from tarantella.domain.failure import IN_WORDS, Failure
-from tarantella.domain.page import SKIP_IN_WORDS, PageState, Skip
 from tarantella.domain.trap import TrapNote, TrapRule
 
 REFUSED_IN_WORDS: Mapping[str, str] = {
@@ -21,16 +19,6 @@ REFUSED_IN_WORDS: Mapping[str, str] = {
     "malformed": "malformed",
     **{f"trap_{rule}": f"in a trap ({rule})" for rule in TrapRule},
 }
-
-
-def in_words(state: str, reason: str | None) -> str:
-    """Why a page ended so, for people."""
-    try:
-        if state == PageState.SKIPPED:
-            return SKIP_IN_WORDS[Skip(reason or "")]
-        return IN_WORDS[Failure(reason or "")]
-    except (KeyError, ValueError):
-        return reason or "no reason was given"
 
 
 def refused_line(refused: Mapping[str, Any]) -> str | None:

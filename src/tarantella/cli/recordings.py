@@ -15,10 +15,12 @@ EXAMPLES = """
 Examples:
   tarantella recordings list
   tarantella recordings show 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
-  tarantella recordings import shop.har --job 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
+  tarantella recordings import shop.har \\
+      --job 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
   tarantella recordings delete 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
 
-Browser runs of jobs make them by themselves. Credentials in them are never shown.
+Browser runs of jobs make them by themselves. Credentials in them are never
+shown.
 """
 COLUMNS = {
     "recording": "id",

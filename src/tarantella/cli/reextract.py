@@ -13,7 +13,7 @@ from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Output, RecordF
 EXAMPLES = """
 Examples:
   tarantella scrape shop.example --depth all --keep-bodies
-  tarantella re-extract latest --fields-file tea.yaml --format csv --output tea.csv
+  tarantella re-extract latest --fields-file tea.yaml --output tea.csv
 """
 
 app = typer.Typer(rich_markup_mode=None)

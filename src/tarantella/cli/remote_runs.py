@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import suppress
@@ -10,15 +9,17 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from tarantella.cli import words
+from tarantella.cli import named, words
+from tarantella.cli.answers import understood
 from tarantella.cli.asking import Asking
 from tarantella.cli.connection import Connection, connected, part
+from tarantella.cli.named import meant
 from tarantella.cli.shown import show_lines, show_table
-from tarantella.domain.errors import Conflict, InvalidInput, NotFound
+from tarantella.domain.errors import InvalidInput
 from tarantella.domain.struct import Frozen
 
-RUNS = "/jobs/runs"
-ID_LENGTH = 36
+RUNS = named.RUNS.place
+USUAL_FORMAT = "jsonl"
 COLUMNS = {
     "run": "id",
     "status": "status",
@@ -30,7 +31,6 @@ COLUMNS = {
     "created": "created_at",
 }
 PAGE_COLUMNS = {"state": "status", "reason": "reason", "code": "http_status", "tries": "attempts", "address": "url"}
-LOOKED_THROUGH = 10_000
 
 
 def server_of(
@@ -71,7 +71,7 @@ class RemoteRuns(Frozen):
             path = _path(server, run)
             found = server.ask("GET", path)
             pages = words.count(found["counts"]["total"], "page")
-            told = f"run {words.short_id(found['id'])} at {server.server}: {pages}"
+            told = words.clean(f"run {words.short_id(found['id'])} at {server.server}: {pages}")
             if not confirmed(told):
                 server.terminal.say("Nothing was deleted.")
                 return 0
@@ -123,10 +123,13 @@ class RemoteRuns(Frozen):
 
     def export(self, run: str, format_: str | None, output: str | None) -> int:
         """Write the records to a file, which appears when all of them are there, or to stdout."""
+        from tarantella.services.export_stream import MEDIA_TYPES
+
+        name = _format(format_, output)
+        kind = MEDIA_TYPES.get(name, "").partition(";")[0]  # of what we don't know, the server knows whether it does
         with self._connected() as server:
             run_id = found_run(server, run)
-            name = format_ or (Path(output).suffix[1:] if output not in (None, "-") else "") or "jsonl"
-            chunks = server.download(f"{RUNS}/{run_id}/export", format=name)
+            chunks = server.download(f"{RUNS}/{run_id}/export", kind, format=name)
             if output == "-":
                 for chunk in chunks:
                     sys.stdout.buffer.write(chunk)
@@ -144,6 +147,7 @@ class RemoteRuns(Frozen):
         self, run: str, wanted: dict[str, Any], text: str | None, format_: str | None, output: str | None
     ) -> int:
         """Look for other fields in the pages of a run, and write the records if that is asked for."""
+        _format(format_, output)  # what is wrong with it is told before there is a new run
         body = {**wanted, **({"text": text} if text is not None else {})}
         with self._connected() as server:
             new = server.ask("POST", f"{_path(server, run)}/re-extract", body)
@@ -162,7 +166,8 @@ class RemoteRuns(Frozen):
                 server.terminal.show_json(found)
             elif briefly:
                 seen = found.get("run", found)
-                server.terminal.say(f"Run {words.short_id(seen['id'])} is {seen['status']} at {server.server}.")
+                told = f"Run {words.short_id(seen['id'])} is {seen['status']} at {server.server}."
+                server.terminal.say(words.clean(told))
             else:
                 show_lines(server.terminal, found)
         return 0
@@ -184,34 +189,29 @@ def refuse(because: str, **options: object) -> None:
             raise InvalidInput(f"--{option} means nothing here: {because}.", field=option, remedy="Leave it out.")
 
 
+def _format(given: str | None, output: str | None) -> str:
+    """The format that was asked for, by its name or by that of the file."""
+    from tarantella.exporters.export import check_ending, format_of
+
+    if given is not None or output is None:
+        return given or USUAL_FORMAT
+    check_ending(output)
+    return format_of(output) or USUAL_FORMAT
+
+
 def _path(server: Connection, run: str) -> str:
     return f"{RUNS}/{part(found_run(server, run))}"
 
 
-def _is_meant(part: str, run_id: str) -> bool:
-    """Whether this is the beginning or the end of an id, or the beginning of what is shown of it."""
-    return run_id.startswith(part) or run_id.endswith(part) or words.short_id(run_id).startswith(part)
-
-
 def found_run(server: Connection, text: str) -> str:
-    """The id of the run that is meant, as `runs` has it everywhere: all of it, its beginning or end, or `latest`."""
-    wanted = text.lower()
-    if len(wanted) == ID_LENGTH:
-        return wanted
-    newest = server.listed(RUNS, 1 if wanted == "latest" else LOOKED_THROUGH)
-    ids = [str(run["id"]) for run in newest]
-    fitting = ids[:1] if wanted == "latest" else [each for each in ids if _is_meant(wanted, each)]
-    if not fitting:
-        raise NotFound(f"There is no run {text!r} at {server.server}.", remedy="`tarantella runs list` shows those.")
-    if len(fitting) > 1:
-        raise Conflict(f"More than one run begins or ends with {text!r}.", remedy="Write more of its id.")
-    return fitting[0]
+    """The id of the run that is meant."""
+    return meant(server, named.RUNS, text)
 
 
 def _streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
     """Events as they happen, until the run is over."""
     kind, rest = "", b""
-    for chunk in server.download(path):
+    for chunk in server.download(path, "text/event-stream"):
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             name, _, value = line.decode("utf-8", "replace").partition(": ")
@@ -220,7 +220,7 @@ def _streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
             elif name == "data" and kind == "end":
                 return
             elif name == "data":
-                told = json.loads(value)
+                told = understood(value)
                 yield from told if isinstance(told, list) else [told]
             elif not line:
                 kind = ""
@@ -235,7 +235,7 @@ def _event_line(event: dict[str, Any]) -> Any:
 
 def _progress_line(told: dict[str, Any]) -> str:
     counts = told["counts"]
-    return f"{told['phase']}: {counts['done']:,} done, {counts['failed']:,} failed, {counts['pending']:,} to go"
+    return f"{words.clean(told['phase'])}: {counts['done']:,} done, {counts['failed']:,} failed, {counts['pending']:,} to go"
 
 
 def written(path: Path, chunks: Iterator[bytes]) -> int:

@@ -257,7 +257,9 @@ def pages(
 @app.command(cls=Command)
 def explain(
     run: RunArgument,
-    url: Annotated[str, typer.Argument(metavar="URL", help="The address of a page of the run.", show_default=False)],
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="The address of a page of the run, or its path.", show_default=False)
+    ],
     as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
@@ -290,6 +292,7 @@ def explain(
                 {
                     **page_json(found["page"]),
                     "found_on": redact(parent["url"]) if parent else None,
+                    "waits": found["waits"],
                     "history": [attempt_json(attempt) for attempt in found["attempts"]],
                     "fields": found["fields"],
                 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tarantella.cli.signals import Signals
     from tarantella.domain.spec import Spec
 
-T = TypeVar("T")
 
 WHAT = "What to fetch"
 PACE = "How fast, how long, how stubborn"
@@ -221,8 +220,9 @@ def scrape(
         StrategyName,
         typer.Option(
             metavar="auto|http|browser|api_replay",
-            help="How to fetch: over plain HTTP, or in a browser, which runs the pages' scripts and costs fifty times as much. "
-            "auto starts with HTTP, unless the site has taught otherwise, and goes on in a browser where it must.",
+            help="How to fetch. http asks over plain HTTP, and goes on in a browser where a page is refused; auto also where one "
+            "is empty until its scripts run, or the site has taught so. browser runs the scripts of every page, which costs "
+            "fifty times as much. api_replay is for jobs, whose runs leave recordings.",
             rich_help_panel=BROWSER,
         ),
     ] = "auto",
@@ -378,6 +378,7 @@ def scrape(
     from tarantella.domain.spec import Field, Spec
     from tarantella.domain.url import start_url
     from tarantella.services.export import target_of
+    from tarantella.services.specs import usual
 
     sitemaps = tuple(map(chosen, sitemap or ()))
     wanted = inputs.field_set_of_file(fields_file)
@@ -402,14 +403,21 @@ def scrape(
         opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True) as tarantella,
     ):
         settings = tarantella.app.settings
+        said = usual(
+            settings,
+            max_pages=max_pages,
+            concurrency=concurrency,
+            per_host=per_host,
+            attempts=attempts,
+            user_agent=user_agent,
+            allow_networks=(*settings.allow_networks, *(allow_network or ())),
+            durable=durability == "full" if durability is not None else None,
+        )
         spec = Spec(
+            **said,
             depth=inputs.depth_of(depth),
-            max_pages=_chosen(max_pages, settings.max_pages),
-            concurrency=_chosen(concurrency, settings.concurrency),
-            per_host=_chosen(per_host, settings.per_host),
             delay=delay,
             deadline_seconds=inputs.deadline_of(timeout_minutes, timeout_seconds),
-            attempts=_chosen(attempts, settings.attempts),
             backoff=inputs.backoff_of(backoff),
             scope=ScopeKind(scope),
             include=tuple(include or ()),
@@ -417,14 +425,9 @@ def scrape(
             sitemaps=sitemaps,
             traps=inputs.trap_limits_of(trap_limit or (), none=no_traps),
             obey_robots=not ignore_robots,
-            user_agent=_chosen(user_agent, settings.user_agent),
             ca_file=inputs.ca_file_of(ca_file),
-            allow_networks=(*settings.allow_networks, *(allow_network or ())),
-            connect_timeout=settings.connect_timeout_seconds,
-            total_timeout=settings.http_timeout_seconds,
             cache_dir=inputs.cache_dir_of(settings, cache_dir, cache_ttl, wanted=cache),
             cache_ttl=cache_ttl,
-            cache_bytes=settings.cache_bytes,
             text=text,
             fields=(*wanted.fields, *(Field.parse(each) for each in field or ())),
             item=wanted.item,
@@ -433,7 +436,6 @@ def scrape(
             keep_cookies=not no_cookies,
             browser=browsing,
             session=session,
-            durable=_chosen(durability, settings.durability) == "full",
             priority=Priority[priority.upper()],
             secrets=inputs.secrets_of(header or (), cookies_file, proxy, browsing.secrets),
         )
@@ -460,7 +462,3 @@ async def _scrape(
     except Stopped:
         opened.terminal.say("Stopped while the addresses were read; no run was started.")
         return exits.INTERRUPTED
-
-
-def _chosen(given: T | None, setting: T) -> T:
-    return setting if given is None else given

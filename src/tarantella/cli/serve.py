@@ -25,13 +25,14 @@ EXAMPLES = """
 Examples:
   tarantella serve
   tarantella serve --port 9000 --data-dir /var/lib/tarantella --engines 2
-  tarantella serve --allow-network 10.0.0.0/8        its runs may fetch from there too
+  tarantella serve --allow-network 10.0.0.0/8   its runs may fetch from there
 
-Stop it with Ctrl-C or SIGTERM: pages in flight are finished first, and the next start goes on
-where this one ended. A second Ctrl-C stops at once.
+Stop it with Ctrl-C or SIGTERM: pages in flight are finished first, and the
+next start goes on where this one ended. A second Ctrl-C stops at once.
 """
 STOPPING = "Stopping: pages in flight are finished first. Ctrl-C again stops at once."
 PATIENCE = 5.0  # seconds for a database that is locked or away: then a client is told to come back
+LIMIT = 15.0  # for one that is there and says nothing
 SPARE_SECONDS = 10.0  # for an engine to store what it has, after the time that pages in flight are given
 
 app = typer.Typer(rich_markup_mode=None)
@@ -117,7 +118,7 @@ def _hold_the_seat(signals: Signals, terminal: Terminal, settings: Settings, *, 
     seat = Seat(settings.data_dir)
     try:
         with listening(settings.host, settings.port) as sockets:
-            app_ = open_app(settings, patience=PATIENCE)
+            app_ = open_app(settings, patience=PATIENCE, limit=LIMIT)
             try:
                 if not is_loopback(settings.host) and not run_async(there_are_any(app_)):
                     raise InvalidInput(

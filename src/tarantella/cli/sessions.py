@@ -13,8 +13,9 @@ from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verb
 
 EXAMPLES = """
 Examples:
-  tarantella sessions import shop state.json           from `playwright codegen --save-storage=state.json`
-  tarantella sessions import shop cookies.txt          from a browser's extension
+  playwright codegen --save-storage=state.json shop.example
+  tarantella sessions import shop state.json
+  tarantella sessions import shop cookies.txt     from a browser's extension
   tarantella scrape shop.example/orders --strategy browser --session shop
 """
 COLUMNS = {"session": "name", "cookies": "cookies", "hosts": "hosts", "ends": "expires_at", "stored": "stored_at"}

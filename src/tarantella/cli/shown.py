@@ -62,14 +62,14 @@ def _lines(what: Mapping[str, Any], indent: str) -> Iterator[str]:
     width = max((len(name) for name in what), default=0)
     for name, value in what.items():
         if isinstance(value, Mapping) and value:
-            yield f"{indent}{name}"
+            yield f"{indent}{words.clean(name)}"
             yield from _lines(value, f"{indent}  ")
         elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            yield f"{indent}{name}"
+            yield f"{indent}{words.clean(name)}"
             for each in value:
-                yield f"{indent}  {', '.join(f'{key} {_plain(inner)}' for key, inner in each.items() if inner not in (None, []))}"
+                yield f"{indent}  {', '.join(f'{words.clean(key)} {_plain(inner)}' for key, inner in each.items() if inner not in (None, []))}"
         else:
-            yield f"{indent}{name:<{width}}  {_plain(value)}".rstrip()
+            yield f"{indent}{words.clean(name):<{width}}  {_plain(value)}".rstrip()
 
 
 def _at(row: Mapping[str, Any], place: str) -> Any:
@@ -96,5 +96,5 @@ def _plain(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(map(_plain, value)) or "none"
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_plain(inner)}" for name, inner in value.items()) or "none"
+        return ", ".join(f"{words.clean(name)} {_plain(inner)}" for name, inner in value.items()) or "none"
     return words.clean(str(value))

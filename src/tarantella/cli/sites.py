@@ -13,11 +13,14 @@ from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verb
 EXAMPLES = """
 Examples:
   tarantella sites list
+  tarantella sites show example.com      also which strategy it takes, and why
   tarantella sites set example.com --per-host 2 --delay 1.5
-  tarantella sites set example.com --pause             nothing is asked of it until --go-on
-  tarantella sites set example.com --strategy browser  instead of what it has taught; auto goes by that again
-  tarantella sites show example.com                    among others, which strategy it takes, and how that is known
+  tarantella sites set example.com --pause
+  tarantella sites set example.com --strategy browser
   tarantella sites reset-breaker example.com
+
+Nothing is asked of a host that is paused until --go-on. A strategy counts
+instead of what the site has taught, until --strategy auto.
 """
 COLUMNS = {
     "site": "host",
@@ -60,8 +63,14 @@ def list_(
 ) -> int:
     """List the sites that runs have been at, or that have a policy."""
     asking = Asking(as_json, verbose, server, data_dir, database_url)
-    only = {"breaker_open": breaker_open or None, "paused": paused or None}
-    return asking.many("/sites", COLUMNS, limit, "There are no such sites.", **only)
+    return asking.many(
+        "/sites",
+        COLUMNS,
+        limit,
+        "There are no such sites.",
+        breaker_open=breaker_open or None,
+        paused=paused or None,
+    )
 
 
 @app.command(cls=Command)

@@ -135,7 +135,6 @@ def _go_on(
 
 async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Revive) -> int:
     from tarantella.cli.foreground import Ending, work
-    from tarantella.services import runs
     from tarantella.services.export import target_again, target_of
     from tarantella.services.keeper import wait_for_keeper
 
@@ -145,14 +144,12 @@ async def _work_again(opened: Opened, signals: Signals, asked: Asked, revive: Re
         target = target_again(opened.app, run_id, opened.terminal.say)
     else:
         target = target_of(opened.app, asked.format, asked.output, stdout_taken=asked.as_json)
-    before = (await runs.get(opened.app, run_id)).counts
 
     async def prepare(run: str, keeper: str) -> None:
         await revive(opened.app, run, keeper)
 
     ending = Ending(target, asked.fail_on, asked.as_json)
-    ended_before = before.total - before.pending
-    return await work(opened, signals, run_id, prepare, asked.engines, ending, ended_before=ended_before)
+    return await work(opened, signals, run_id, prepare, asked.engines, ending)
 
 
 @app.command(cls=Command)

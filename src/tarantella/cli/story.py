@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tarantella.cli import words
-from tarantella.cli.reasons import in_words
+from tarantella.cli.plain import one_line
 from tarantella.domain.page import PageKind
+from tarantella.domain.reasons import in_words
 
 MOST_SHOWN = 200
 
@@ -23,6 +24,8 @@ def story_lines(found: Mapping[str, Any], now: float) -> Iterator[str]:
     if not found["attempts"]:
         yield "  It has not been requested."
     yield f"  {_end(page, now)}"
+    if found["waits"]:
+        yield f"  It waits because {found['waits']}."
     for field in found.get("fields", ()):
         yield f"  {_field(field)}"
 
@@ -58,7 +61,7 @@ def _attempt(attempt: Mapping[str, Any]) -> str:
 def _followed(attempt: Mapping[str, Any]) -> str:
     """What the attempt meant and what was decided."""
     if attempt["failure"]:
-        reason = in_words("failed", attempt["failure"])
+        reason = in_words(attempt["failure"])
         detail = f" ({words.clean(attempt['detail'])})" if attempt["detail"] else ""
         return f"{reason[:1].upper()}{reason[1:]}: {attempt['failure']}{detail}. {_decided(attempt)}"
     return _decided(attempt)
@@ -76,8 +79,8 @@ def _field(field: Mapping[str, Any]) -> str:
         return f"Field {item}{field['name']}: {field['problem']}{raw}."
     if field["value"] is None:
         return f"Field {item}{field['name']}: not found."
-    value = words.shortened(words.clean(str(field["value"])), MOST_SHOWN)
-    source = f", from {words.clean(field['source'])}" if field["source"] else ""
+    value = words.shortened(words.value(field["value"]), MOST_SHOWN)
+    source = f", from {one_line(field['source'])}" if field["source"] else ""
     return f"Field {item}{field['name']}: {value}{source}."
 
 
@@ -89,8 +92,8 @@ def _end(page: Mapping[str, Any], now: float) -> str:
     if state == "pending":
         wait = page["next_at"] - now
         when = f"is due in {words.wait(wait)}" if wait > 0 else "is waiting for its turn"
-        return f"It {when}." + (f" Last trouble: {in_words('failed', page['reason'])}." if page["reason"] else "")
+        return f"It {when}." + (f" Last trouble: {in_words(page['reason'])}." if page["reason"] else "")
     detail = f" ({words.clean(page['detail'])})" if page["detail"] else ""
     if state == "failed":
-        return f"It failed, because {in_words(state, page['reason'])}: {page['reason']}{detail}."
-    return f"It was skipped, because {in_words(state, page['reason'])}: {page['reason']}{detail}."
+        return f"It failed, because {in_words(page['reason'])}: {page['reason']}{detail}."
+    return f"It was skipped, because {in_words(page['reason'])}: {page['reason']}{detail}."

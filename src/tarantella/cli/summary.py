@@ -8,8 +8,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tarantella.cli import words
-from tarantella.cli.reasons import in_words, refused_line, trap_lines
+from tarantella.cli.reasons import refused_line, trap_lines
 from tarantella.cli.styled import Styled
+from tarantella.domain.page import UNTRIED_SKIPS, Skip
+from tarantella.domain.reasons import in_words
 from tarantella.domain.struct import Frozen
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 INDENT = "  "
 MOST_TRAPS = 5
 STYLES: Mapping[str, str] = {"completed": "bold green", "partial": "bold yellow", "failed": "bold red"}
+ALL_CLOSED = "robots.txt closes all of it to crawlers. On a site of your own, add:\n  --ignore-robots"
 ALL_DENIED = "Private networks are closed until you open them. To fetch from this one, add:"
 
 
@@ -27,7 +30,7 @@ class Summary(Frozen):
 
     run: Run
     elapsed: float
-    ended: int  # pages that this command brought to their end
+    tried: int  # pages that this command asked for and brought to their end
     troubles: Sequence[Mapping[str, Any]] = ()
     exported: Exported | None = None
     export_error: str | None = None
@@ -87,9 +90,18 @@ def _verdict(summary: Summary) -> Styled:
 
 def _numbers(summary: Summary) -> Iterator[str]:
     yield f"pages     {words.sum_of(summary.run.counts)}"
-    speed = summary.ended / summary.elapsed if summary.elapsed > 0 else 0.0
+    speed = summary.tried / summary.elapsed if summary.elapsed > 0 else 0.0
     yield f"time      {words.duration(summary.elapsed)}, {words.rate(speed)}"
     yield f"requests  {words.cost(summary.run.cost)}"
+
+
+def tried(run: Run, troubles: Sequence[Mapping[str, Any]]) -> int:
+    """How many pages of a run were asked for and have ended; those that were only put aside were not."""
+    counts = run.counts
+    untried: int = sum(
+        each["count"] for each in troubles if each["state"] == "skipped" and each["reason"] in UNTRIED_SKIPS
+    )
+    return counts.total - counts.pending - untried
 
 
 def _troubles(summary: Summary) -> Iterator[Styled]:
@@ -103,7 +115,7 @@ def _troubles(summary: Summary) -> Iterator[Styled]:
             INDENT,
             (f"{trouble['state']:<9}", "red" if failed else "yellow"),
             f"{words.count(trouble['count']):>{wide}}  ",
-            f"{in_words(trouble['state'], trouble['reason'])} ",
+            f"{in_words(trouble['reason'])} ",
             (f"({trouble['reason']})", "dim"),
         )
         example = words.shortened(words.clean(trouble["example"] or ""), room, summary.ellipsis)
@@ -130,17 +142,19 @@ def coverage_lines(run: Run) -> Iterator[str]:
 def _hints(summary: Summary) -> Iterator[str]:
     if (option := allow_network(summary.troubles, summary.run.counts.done)) is not None:
         yield f"{ALL_DENIED}\n{INDENT}{option}"
+    if {trouble["reason"] for trouble in summary.troubles} == {Skip.ROBOTS} and not summary.run.counts.done:
+        yield ALL_CLOSED
     if summary.missing is not None:
         yield "\n".join(_missing(summary, summary.missing))
     if summary.interrupted and summary.resumable:
-        yield f"Everything so far is kept. To go on: {summary.command('runs resume', *summary.target)}"
+        yield "Everything so far is kept; the first of the commands below goes on."
     elif summary.interrupted:
         yield "Everything so far is kept, but the site has ended with this command: it can't go on."
 
 
 def _missing(summary: Summary, said: Mapping[str, Any]) -> Iterator[str]:
     """What would have been needed for some pages, an example of them, and what to do."""
-    why = in_words("failed", said["reason"]) if "reason" in said else words.clean(said["why"])
+    why = in_words(said["reason"]) if "reason" in said else words.clean(said["why"])
     yield f"A {said['wanted']} would get further: {why}."
     if "url" in said:
         yield INDENT + words.shortened(words.clean(said["url"]), summary.width - len(INDENT), summary.ellipsis)
@@ -184,7 +198,7 @@ def next_commands(summary: Summary) -> list[str]:
         if summary.resumable and allow_network(summary.troubles, run.counts.done) is None:
             commands.append(summary.command("runs retry-failed", *summary.target))
     for more in (
-        summary.command("export", "--format csv"),
+        *([summary.command("export", "--format csv")] if run.records else ()),
         summary.command("runs pages"),
         summary.command("runs events"),
     ):

@@ -88,13 +88,18 @@ def metrics(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Print the numbers for Prometheus."""
+    from tarantella.cli.answers import not_ours
     from tarantella.cli.connection import connected
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        text = b"".join(tarantella.download("/metrics")).decode()
-        samples = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+        try:
+            text = b"".join(tarantella.download("/metrics", "text/plain")).decode()
+            samples = [line.rpartition(" ") for line in text.splitlines() if not line.startswith("#")]
+            found = {name: float(value) for name, _, value in samples}
+        except ValueError:
+            raise not_ours() from None
         if as_json:
-            tarantella.terminal.show_json({name: float(value) for name, _, value in samples})
+            tarantella.terminal.show_json(found)
         else:
             tarantella.terminal.show(text.rstrip())
     return 0

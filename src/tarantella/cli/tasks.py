@@ -8,6 +8,7 @@ import typer
 
 from tarantella.cli.asking import Asking
 from tarantella.cli.command import Command, Group
+from tarantella.cli.named import TASKS
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, PriorityName, ServerUrl, Verbose
 
 EXAMPLES = """
@@ -16,7 +17,8 @@ Examples:
   tarantella tasks show 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
   tarantella tasks results 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10 --errors --json
 
-Tasks are worked on by `tarantella serve`. A task is a run: `tarantella runs` knows it by the same id.
+Tasks are worked on by `tarantella serve`. A task is a run: `tarantella runs`
+knows it by the same id.
 """
 COLUMNS = {
     "task": "task_id",
@@ -28,6 +30,7 @@ COLUMNS = {
     "created": "created_at",
 }
 SCRAPING = "Scraping"
+TASK = "/scraping/tasks/{}"
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -36,7 +39,12 @@ app = typer.Typer(
     epilog=EXAMPLES,
     help="Submit tasks to a server, watch them, and collect their results.",
 )
-TaskArgument = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task.", show_default=False)]
+TaskArgument = Annotated[
+    str,
+    typer.Argument(
+        metavar="TASK", help="A task: its id, the beginning or the end of it, or `latest`.", show_default=False
+    ),
+]
 
 
 @app.command(cls=Command)
@@ -116,7 +124,7 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show how far a task is."""
-    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", f"{_path(task)}/status")
+    return Asking(as_json, verbose, server, data_dir, database_url).one("GET", f"{TASK}/status", of=(TASKS, task))
 
 
 @app.command(cls=Command)
@@ -135,7 +143,7 @@ def results(
 ) -> int:
     """Show what a task has collected so far."""
     asking = Asking(as_json, verbose, server, data_dir, database_url)
-    return asking.one("GET", f"{_path(task)}/results", include_errors=errors, limit=limit, cursor=cursor)
+    return asking.one("GET", f"{TASK}/results", of=(TASKS, task), include_errors=errors, limit=limit, cursor=cursor)
 
 
 @app.command(cls=Command)
@@ -148,10 +156,4 @@ def cancel(
     database_url: DatabaseUrl = None,
 ) -> int:
     """End a task; what it has found is kept."""
-    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", _path(task))
-
-
-def _path(task: str) -> str:
-    from tarantella.cli.connection import part
-
-    return f"/scraping/tasks/{part(task)}"
+    return Asking(as_json, verbose, server, data_dir, database_url).one("DELETE", TASK, of=(TASKS, task))

@@ -122,7 +122,14 @@ class Terminal(Frozen):
         import orjson
 
         sys.stdout.flush()
-        sys.stdout.buffer.write(orjson.dumps(value, option=orjson.OPT_INDENT_2) + b"\n")
+        try:
+            text = orjson.dumps(value, option=orjson.OPT_INDENT_2)
+        except TypeError:
+            # What stands on a page may be nothing that JSON has a word for.
+            from tarantella.domain.jsonable import jsonable
+
+            text = orjson.dumps(jsonable(value), option=orjson.OPT_INDENT_2)
+        sys.stdout.buffer.write(text + b"\n")
         sys.stdout.buffer.flush()
 
     def show_line(self, value: Any) -> None:

@@ -18,8 +18,8 @@ Examples:
   TARANTELLA_TOKEN=tt_... tarantella tasks submit https://example.com
   tarantella tokens revoke ci
 
-Once there is a token, the server wants to see one, also on this machine. Without any it listens
-here only.
+Once there is a token, the server wants to see one, also on this machine.
+Without any it listens here only.
 """
 ScopeName = Literal["read", "write", "admin"]
 

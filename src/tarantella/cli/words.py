@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import sys
@@ -12,13 +13,13 @@ from math import ceil
 from pathlib import Path
 from typing import Any
 
+from tarantella.cli.plain import one_line
 from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
 
 SHORT_ID = 12
 _UNITS = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"))
 _SCHEME = re.compile(r"^https?://")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
 def count(number: int, noun: str = "") -> str:
@@ -122,8 +123,13 @@ def short_id(run_id: str) -> str:
 
 
 def clean(text: str) -> str:
-    """Text from a site in one line: nothing in it can move the cursor or hide a secret."""
-    return _CONTROL.sub(" ", redact(text)).strip()
+    """Text from a site in one line, without secrets."""
+    return one_line(redact(text))
+
+
+def value(found: Any) -> str:
+    """What was found on a page: a text as it is, anything else as JSON."""
+    return clean(found if isinstance(found, str) else json.dumps(found, ensure_ascii=False))
 
 
 def shortened(text: str, width: int, ellipsis: str = "…") -> str:

@@ -20,11 +20,13 @@ EXAMPLES = """
 Examples:
   tarantella worker                                  one process per core
   tarantella worker --processes 4 --name big@%h
-  tarantella worker --database-url postgresql://me@db/crawls --broker-url redis://queue:6379/1
+  tarantella worker --database-url postgresql://me@db/crawls \\
+      --broker-url redis://queue:6379/1
 
-The same addresses for `tarantella serve`, on this machine or another, and both work together.
-Stop it with Ctrl-C or SIGTERM: pages in flight are finished first, and nothing is lost.
-`celery -A tarantella.queues.celery worker` does the same, with Celery's own options.
+The same addresses for `tarantella serve`, on this machine or another, and both
+work together. Stop it with Ctrl-C or SIGTERM: pages in flight are finished
+first, and nothing is lost. `celery -A tarantella.queues.celery worker` does
+the same, with Celery's own options.
 """
 
 app = typer.Typer(rich_markup_mode=None)

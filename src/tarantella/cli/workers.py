@@ -11,7 +11,7 @@ from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verb
 
 EXAMPLES = """
 Examples:
-  tarantella workers list                            who works, and how they get on
+  tarantella workers list                    who works, and how they get on
   tarantella workers wakes --run 01a1e4a2-60c8-7dc6-9d27-05c52311e6d6
   tarantella workers wakes --task 8f4ff16c-aed2-467f-bf78-d706dd8724a9
 """
@@ -54,7 +54,7 @@ def list_(
     from tarantella.cli.shown import show_table
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        found = tarantella.ask("GET", "/workers")
+        found = tarantella.ask_all("/workers")
         if as_json:
             tarantella.terminal.show_json(found)
             return 0
@@ -67,7 +67,7 @@ def list_(
         )
         for each in found:
             if each["trouble"] is not None:
-                tarantella.terminal.say(f"{each['id']} on {each['host']}: {each['trouble']}")
+                tarantella.terminal.say(words.clean(f"{each['id']} on {each['host']}: {each['trouble']}"))
     return 0
 
 
@@ -87,7 +87,7 @@ def wakes(
     from tarantella.cli.shown import show_table
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        found = tarantella.ask("GET", "/workers/wakes", run_id=run, task_id=task, limit=limit)
+        found = tarantella.ask_all("/workers/wakes", run_id=run, task_id=task, limit=limit)
         if as_json:
             tarantella.terminal.show_json(found)
         else:

@@ -3,9 +3,11 @@
 TarantellaError
 ├── InvalidInput      what was asked for makes no sense; says which value and what would
 │   ├── KeyReused     an Idempotency-Key that came with another request before
+│   ├── KeyAmbiguous  more than one Idempotency-Key in one request
 │   └── NotThereYet   something that Tarantella will be able to do, but can't today
 ├── NotFound          no such run, page, file
 ├── Conflict          the state doesn't allow it now
+├── Gone              it was there, and was deleted meanwhile
 ├── Overloaded        too many do this at once; try again
 ├── StoreError        the database
 │   ├── StoreBusy     locked for too long; try again
@@ -43,6 +45,10 @@ class KeyReused(InvalidInput):
     code = "idempotency_key_reused"
 
 
+class KeyAmbiguous(InvalidInput):
+    code = "idempotency_key_ambiguous"
+
+
 class NotThereYet(InvalidInput):
     code = "not_there_yet"
 
@@ -53,6 +59,10 @@ class NotFound(TarantellaError):
 
 class Conflict(TarantellaError):
     code = "conflict"
+
+
+class Gone(TarantellaError):
+    code = "gone"
 
 
 class Overloaded(TarantellaError):

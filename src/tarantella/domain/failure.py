@@ -26,6 +26,14 @@ class Failure(StrEnum):
     UNKNOWN = "unknown"
 
 
+class Blame(StrEnum):
+    """Whose failure it was, and so what its host is told."""
+
+    HOST = "host"  # it is ill, or had too much of us: fewer requests at a time
+    PAGE = "page"  # the host was there, and gave what it had
+    OURS = "ours"  # the host has nothing to do with it
+
+
 class Policy(Frozen):
     """How one kind of failure is answered."""
 
@@ -35,6 +43,7 @@ class Policy(Frozen):
     honour_retry_after: bool = False
     charged: bool = True
     trips_breaker: bool = False
+    blame: Blame = Blame.HOST
 
 
 POLICY: Mapping[Failure, Policy] = {
@@ -43,14 +52,14 @@ POLICY: Mapping[Failure, Policy] = {
     Failure.TIMEOUT: Policy(retry=True, trips_breaker=True),
     Failure.NETWORK: Policy(retry=True, trips_breaker=True),
     Failure.BAD_RESPONSE: Policy(retry=True, trips_breaker=True),
-    Failure.NOT_FOUND: Policy(retry=False),
-    Failure.NEEDS_RENDER: Policy(retry=True, escalate=True, backoff=False, charged=False),
-    Failure.RECORDING: Policy(retry=True, escalate=True, backoff=False, charged=False),
-    Failure.TOO_LARGE: Policy(retry=False),
-    Failure.DENIED: Policy(retry=False),
-    Failure.PROXY: Policy(retry=True, backoff=False),
-    Failure.BROWSER: Policy(retry=True),
-    Failure.UNKNOWN: Policy(retry=True),
+    Failure.NOT_FOUND: Policy(retry=False, blame=Blame.PAGE),
+    Failure.NEEDS_RENDER: Policy(retry=True, escalate=True, backoff=False, charged=False, blame=Blame.PAGE),
+    Failure.RECORDING: Policy(retry=True, escalate=True, backoff=False, charged=False, blame=Blame.PAGE),
+    Failure.TOO_LARGE: Policy(retry=False, blame=Blame.PAGE),
+    Failure.DENIED: Policy(retry=False, blame=Blame.OURS),
+    Failure.PROXY: Policy(retry=True, backoff=False, blame=Blame.OURS),
+    Failure.BROWSER: Policy(retry=True, blame=Blame.OURS),
+    Failure.UNKNOWN: Policy(retry=True, blame=Blame.OURS),
 }
 
 # The detail of an attempt that killed the process it was made in.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.domain.jsonable import is_jsonable
 from tarantella.domain.struct import Frozen, asdict, replace
 
 TYPES = ("string", "integer", "number", "boolean", "date", "url", "price", "currency")
@@ -141,6 +142,12 @@ def field_of(value: Any, where: str = "field", depth: int = 1) -> Field:
         default=value.get("default"),
         fields=_nested(value.get("fields"), where, depth),
     )
+    if not is_jsonable(field.default):
+        raise InvalidInput(
+            f"{where}.default can't be written as JSON.",
+            remedy="Give a text, a number of at most 64 bits, or lists and objects of these.",
+            field=f"{where}.default",
+        )
     _check(field, where)
     return field
 

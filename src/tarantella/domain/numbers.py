@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from tarantella.domain.locale import UNKNOWN, Locale
 
 MAX_CHARACTERS = 500
+LARGEST = 2**63 - 1
 _BLANKS = " \u00a0\u2009\u202f"
 # Digits with what stands between thousands and before the cents.
 _NUMBER = re.compile(
@@ -128,7 +129,7 @@ def parse_integer(text: str, locale: Locale = UNKNOWN) -> int:
     if isinstance(number, float):
         if not number.is_integer():
             raise NotANumber("it is not a whole number")
-        number = int(number)
+        number = _whole(int(number))
     return number
 
 
@@ -200,7 +201,7 @@ def _of_match(match: re.Match[str], locale: Locale, *, price: bool = False) -> i
     if many is None:
         return number
     product = number * _MANY[many[1] or many[2]]
-    return round(product) if abs(product - round(product)) < 1e-6 else product
+    return _whole(round(product)) if abs(product - round(product)) < 1e-6 else product
 
 
 def _with_dot(text: str, locale: Locale, *, price: bool) -> str:
@@ -234,4 +235,11 @@ def _valued(text: str) -> int | float:
     number = float(text)
     if number in (float("inf"), float("-inf")):
         raise NotANumber("it is too large")
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else number
+    return _whole(int(text)) if re.fullmatch(r"[+-]?\d+", text) else number
+
+
+def _whole(number: int) -> int:
+    """A whole number that databases and JSON can hold."""
+    if not -LARGEST <= number <= LARGEST:
+        raise NotANumber("it is too large")
+    return number

@@ -11,13 +11,12 @@ from tarantella.domain.cookie import Cookie
 from tarantella.domain.event import Event
 from tarantella.domain.learning import Sight
 from tarantella.domain.page import Page, PageKind, PageState
+from tarantella.domain.refused import NOTHING_REFUSED, Refused
 from tarantella.domain.struct import Frozen, Struct
 from tarantella.domain.trap import TrapNote
 
 if TYPE_CHECKING:
     from tarantella.domain.recording import News
-
-REFUSED_SAMPLES = 3
 
 
 class Link(Struct, frozen=True):
@@ -28,16 +27,6 @@ class Link(Struct, frozen=True):
     lane: str
     depth: int
     kind: PageKind = PageKind.PAGE
-
-
-class Refused(Frozen):
-    """Links that were found and don't belong to the run: how many, and what some of them look like."""
-
-    count: int
-    samples: tuple[str, ...] = ()
-
-    def __add__(self, other: Refused) -> Refused:
-        return Refused(self.count + other.count, (*self.samples, *other.samples)[:REFUSED_SAMPLES])
 
 
 # The protocol of an answer for which nobody was asked.
@@ -74,7 +63,6 @@ class Body(Frozen):
 
 
 NOTHING_LACKING: Mapping[str, Mapping[str, int]] = MappingProxyType({})
-NOTHING_REFUSED: Mapping[str, Refused] = MappingProxyType({})
 
 
 class Outcome(Struct, frozen=True):
@@ -108,8 +96,10 @@ class Outcome(Struct, frozen=True):
     @property
     def weight(self) -> int:
         """Roughly how many bytes it holds in memory until it is settled."""
-        body = len(self.body.compressed) if self.body else 0
-        return 1_000 + sum(map(len, self.records)) + 350 * len(self.links) + body
+        weight = 1_000 + 350 * len(self.links)
+        for record in self.records:
+            weight += len(record)
+        return weight + len(self.body.compressed) if self.body is not None else weight
 
 
 class LaneNews(Frozen):

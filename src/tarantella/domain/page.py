@@ -49,6 +49,8 @@ class Skip(StrEnum):
 
 # These leave something undone that the user asked for; the others are what the user would want.
 INCOMPLETE_SKIPS = frozenset({Skip.ROBOTS_UNREACHABLE, Skip.DEADLINE, Skip.CANCELLED, Skip.HOST_DOWN})
+# For these nobody asks for the page itself; the others are seen in what it answers.
+UNTRIED_SKIPS = INCOMPLETE_SKIPS | {Skip.ROBOTS, Skip.MAX_PAGES}
 
 SKIP_IN_WORDS: Mapping[Skip, str] = {
     Skip.ROBOTS: "robots.txt asks crawlers to stay away",

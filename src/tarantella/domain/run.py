@@ -60,9 +60,10 @@ class Counts(Frozen):
     pending: int = 0
     incomplete: int = 0  # of the skipped, those that left something undone
 
-    @property
-    def adds_up(self) -> bool:
-        return self.total == self.done + self.failed + self.skipped + self.pending
+
+def room_for_pages(max_pages: int, *, total: int, surplus: int, sitemaps: int) -> int:
+    """How many more pages a run may have. What was skipped for want of room takes none, nor do sitemaps."""
+    return max(0, max_pages - (total - surplus - sitemaps))
 
 
 def terminal_status(counts: Counts, wanted: Wanted, *, partial_ok: bool) -> RunStatus:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any
 
 from tarantella.domain.struct import Frozen, field
-from tarantella.domain.url import Url
+from tarantella.domain.url import Url, shown
 
 
 class ScopeKind(StrEnum):
@@ -58,6 +58,28 @@ class Scope(Frozen, eq=False):
         inside = self.kind is ScopeKind.ANY or _territory(self.kind, url) in self.roots
         self._known[url.host, url.port] = inside
         return inside
+
+
+def kept_out_by(
+    kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str], url: Url
+) -> tuple[str, str] | None:
+    """What keeps an address out of such a scope, in words, and the option that says so; only to explain it, for it takes its time."""
+    for pattern in exclude:
+        if Scope.of(ScopeKind.ANY, (), (pattern,), ()).contains(url):
+            return f"The pattern {shown(pattern)} excludes it", "--exclude"
+    if include and not Scope.of(ScopeKind.ANY, (), include, ()).contains(url):
+        return "No pattern to include matches it", "--include"
+    if not Scope.of(kind, roots, (), ()).contains(url):
+        return f"It is outside the scope, which is {_AROUND[kind]}", "--scope"
+    return None
+
+
+_AROUND: Mapping[ScopeKind, str] = {
+    ScopeKind.HOST: "the host of a start address",
+    ScopeKind.DOMAIN: "the registered domain of a start address",
+    ScopeKind.PATH: "the folder of a start address",
+    ScopeKind.ANY: "everything",
+}
 
 
 def _territory(kind: ScopeKind, url: Url) -> str:

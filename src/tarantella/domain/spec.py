@@ -22,6 +22,8 @@ from tarantella.domain.trap import TrapLimits
 __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
 
 TEXT_MODES = ("fast", "article", "none")
+# Where a request ends, and how long its connection lasts, is the client's to say: a server would wait for what never comes.
+_FRAMING = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer"})
 # What can't be said in a header: control characters but the tab, and halves of characters.
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
@@ -42,7 +44,6 @@ class Secrets(Discreet):
 class Spec(Frozen):
     """Everything a run was asked to do, with the default for what wasn't said."""
 
-    urls: tuple[str, ...] = ()
     depth: int | None = 1
     max_pages: int = 10_000
     concurrency: int = 10
@@ -134,8 +135,25 @@ class Spec(Frozen):
         """The strategy as it was asked for."""
         return "auto" if self.auto else self.strategy
 
+    def check_patterns(self) -> None:
+        """Raises InvalidInput for one that matches no address. Runs that were stored before this was refused are still there."""
+        for name in ("include", "exclude"):
+            if not all(pattern.strip() for pattern in getattr(self, name)):
+                raise InvalidInput(
+                    f"A pattern to {name} is empty, and matches nothing.",
+                    field=name,
+                    remedy="Write one over whole addresses, like '*/blog/*', or leave it out.",
+                )
+
     def check_secrets(self) -> None:
-        """Raises InvalidInput where a secret is to be filled in that nobody gave. A spec without its secrets is still one."""
+        """Raises InvalidInput where one is to be filled in that nobody gave, or is not to be sent. A spec without them is still one."""
+        for name in self.secrets.headers:
+            if name.lower() in _FRAMING:
+                raise InvalidInput(
+                    f"The header {name!r} is not for you to set: it belongs to the connection, not to the page.",
+                    field="headers",
+                    remedy="Leave it out.",
+                )
         for name in self.browser.secrets:
             if name not in self.secrets.values:
                 raise InvalidInput(
@@ -145,9 +163,9 @@ class Spec(Frozen):
                 )
 
     def to_json(self) -> dict[str, Any]:
-        """The snapshot without its secrets and its start URLs, which are pages."""
+        """The snapshot without its secrets. Where it starts is not in it: those are pages."""
         data = asdict(self)
-        del data["secrets"], data["urls"]
+        del data["secrets"]
         data["backoff"] = asdict(self.backoff)
         data["traps"] = asdict(self.traps)
         data["browser"] = self.browser.to_json()

@@ -27,15 +27,20 @@ class Standing(Mutable):
         """Whether something keeps its hosts, beside pages that wait for their next try."""
         return any(kind != "later" for kind in self.hosts)
 
+    def why_a_page_waits(self, now: float) -> str | None:
+        """What keeps the one host that this is about; None when pages there only wait for their turn."""
+        kind = next((kind for kind in self.hosts if kind in _TOLD and kind != "later"), None)
+        return f"its host {self._told(kind, 1)}{self._due(now)}" if kind is not None else None
+
     def why_it_waits(self, now: float) -> str | None:
         """What keeps all of its hosts; None when one of them is worked on, or could be."""
         if not self.hosts or self.hosts.get("owned") or self.hosts.get("free"):
             return None
-        needs = _NEEDED.get(self.needs or "", self.needs)
-        told = [
-            f"{count} {_TOLD[kind][count > 1].format(needs=needs)}"
-            for kind, count in self.hosts.items()
-            if kind in _TOLD
-        ]
-        due = f"; the next is due in {max(0.0, self.until - now):.0f} s" if self.until is not None else ""
-        return f"of its hosts, {', '.join(told)}{due}"
+        told = [f"{count} {self._told(kind, count)}" for kind, count in self.hosts.items() if kind in _TOLD]
+        return f"of its hosts, {', '.join(told)}{self._due(now)}"
+
+    def _told(self, kind: str, count: int) -> str:
+        return _TOLD[kind][count > 1].format(needs=_NEEDED.get(self.needs or "", self.needs))
+
+    def _due(self, now: float) -> str:
+        return f"; the next is due in {max(0.0, self.until - now):.0f} s" if self.until is not None else ""

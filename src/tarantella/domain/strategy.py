@@ -1,4 +1,4 @@
-"""How a page can be fetched. A strategy is data, so that a new one needs no change elsewhere."""
+"""How a page can be fetched. A strategy is data: who takes pages up the ladder asks it, and knows none by name."""
 
 from __future__ import annotations
 
@@ -8,18 +8,16 @@ from tarantella.domain.struct import Frozen
 
 
 class Strategy(Frozen):
-    """One way to fetch: its name, its relative cost, and where a refused page goes next."""
+    """One way to fetch: its name, whether it runs scripts, and where a refused page goes next."""
 
     name: str
-    cost: int
     renders: bool = False
     escalates_to: str | None = None
 
 
-HTTP = Strategy("http", cost=1, escalates_to="browser")
-
-API_REPLAY = Strategy("api_replay", cost=1, escalates_to="browser")
-BROWSER = Strategy("browser", cost=50, renders=True)
+HTTP = Strategy("http", escalates_to="browser")
+API_REPLAY = Strategy("api_replay", escalates_to="browser")
+BROWSER = Strategy("browser", renders=True)
 
 # All that there are. Which of them a worker has is another question: a browser may not be installed.
 STRATEGIES: Mapping[str, Strategy] = {each.name: each for each in (HTTP, API_REPLAY, BROWSER)}

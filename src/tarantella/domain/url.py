@@ -49,6 +49,8 @@ _OTHER_SCHEME = re.compile(r"^(?:about|blob|data|file|ftp|gopher|javascript|mail
 _NEARBY = re.compile(r"^(?:[^/?#.:@]+|(?:[^/?#:@]+\.)?localhost|[\d.]+|\[[^\]]*\])(?::\d*)?(?:[/?#]|$)", re.IGNORECASE)
 _ROOT_DOT = re.compile(r"\.+(?=:|$)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_BLANKS = "".join(map(chr, range(0x21)))
+_BREAKS = str.maketrans("", "", "\t\n\r")
 
 
 class Url(Struct, frozen=True):
@@ -182,6 +184,12 @@ def _is_noise(pair: str) -> bool:
     if name in SESSION_PARAMETERS:
         return len(value) >= SESSION_LENGTH
     return name in NOISE_PARAMETERS or name.startswith("utm_")
+
+
+def as_browsers_read(href: str) -> str:
+    """What a page wrote, without blanks around it or line breaks within."""
+    href = href.strip(_BLANKS)
+    return href.translate(_BREAKS) if "\n" in href or "\t" in href or "\r" in href else href
 
 
 def redact(url: str) -> str:

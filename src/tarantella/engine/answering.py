@@ -12,8 +12,10 @@ import orjson
 
 from tarantella.domain.breaker import BreakerState
 from tarantella.domain.event import BREAKER_CLOSED, PAGE_CUT, Event, Level
-from tarantella.domain.outcome import REFUSED_SAMPLES, Attempt, Body, Move, Outcome, Refused
+from tarantella.domain.jsonable import jsonable
+from tarantella.domain.outcome import Attempt, Body, Move, Outcome
 from tarantella.domain.page import Page, PageState, Skip
+from tarantella.domain.refused import Refused, summed
 from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, fingerprint, redact
 from tarantella.engine.failing import MAX_DETAIL
@@ -75,18 +77,17 @@ def _discovered(hrefs: Collection[str], page: Page, run: ServedRun, visit: Visit
     extracted = visit.extracted
     assert extracted is not None
     if extracted.nofollow and run.minds_robots:
-        return _refused(NOTHING_DISCOVERED, "nofollow", [href[:MAX_DETAIL] for href in hrefs])
+        return _refused(NOTHING_DISCOVERED, "nofollow", list(hrefs))
     if len(hrefs) <= MAX_LINKS:
         return run.links.discover(hrefs, visit.url, extracted.base, page.depth)
     first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
     found = run.links.discover(first, visit.url, extracted.base, page.depth)
-    return _refused(found, "too_many", [href[:MAX_DETAIL] for href in beyond])
+    return _refused(found, "too_many", beyond)
 
 
-def _refused(found: Discovered, reason: str, urls: Sequence[str]) -> Discovered:
+def _refused(found: Discovered, reason: str, hrefs: Sequence[str]) -> Discovered:
     """The same, and these too were found and are not wanted."""
-    samples = tuple(map(redact, urls[:REFUSED_SAMPLES]))
-    return replace(found, refused={**found.refused, reason: Refused(len(urls), samples)})
+    return replace(found, refused=summed(found.refused, {reason: Refused.of(hrefs)}))
 
 
 def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
@@ -97,9 +98,7 @@ def _with_following(page: Page, run: ServedRun, visit: Visit) -> Discovered:
     first = run.links.discover(ahead, visit.url, extracted.base, page.depth - 1)
     others = [href for href in extracted.hrefs if href not in extracted.following]
     second = _discovered(others, page, run, visit)
-    refused = dict(first.refused)
-    for reason, more in second.refused.items():
-        refused[reason] = refused[reason] + more if reason in refused else more
+    refused = summed(first.refused, second.refused)
     return Discovered((*first.links, *second.links), refused, first.traps + second.traps)
 
 
@@ -110,7 +109,7 @@ def _records(page: Page, visit: Visit, tried: Attempt, extracted: Extracted) -> 
 
 
 def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any]) -> str:
-    return orjson.dumps(
+    return _written(
         {
             "url": page.asked_url or page.url,
             "final_url": visit.url,
@@ -122,24 +121,27 @@ def record_of(page: Page, visit: Visit, tried: Attempt, data: Mapping[str, Any])
             "elapsed_ms": tried.elapsed_ms,
             "bytes": visit.size,
             "from_cache": visit.from_cache,
-        },
-        option=orjson.OPT_PASSTHROUGH_SUBCLASS,
-    ).decode()
+        }
+    )
 
 
-def _moment(milliseconds: int) -> str:
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{_second(seconds)}.{rest:03}+00:00"
+def _written(record: Mapping[str, Any]) -> str:
+    try:
+        return orjson.dumps(record, option=orjson.OPT_PASSTHROUGH_SUBCLASS).decode()
+    except TypeError:
+        # A page can hold a number of thirty digits, or half a character. That must not cost all that is in it.
+        return orjson.dumps(jsonable(record)).decode()
 
 
 @lru_cache(maxsize=64)
-def _second(seconds: int) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
+def _moment(milliseconds: int) -> str:
+    """Pages that are fetched fast share theirs with others."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC).isoformat(timespec="milliseconds")
 
 
 def told_of_breaker(outcome: Outcome, lane: OwnedLane, was: BreakerState) -> Outcome:
-    """The same for a page whose host has answered; if its breaker was not closed before, that is told, too."""
-    if was is BreakerState.CLOSED:
+    """The same; if the breaker of its host was not closed before, and is now, that is told, too."""
+    if was is BreakerState.CLOSED or lane.breaker.state is not BreakerState.CLOSED:
         return outcome
     return outcome._replace(events=(*outcome.events, Event(BREAKER_CLOSED, meta={"host": lane.host})))
 

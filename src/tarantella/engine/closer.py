@@ -33,13 +33,13 @@ class Closer:
 
     async def close_hopeless(self, lane: OwnedLane) -> set[str]:
         """Three probes of a host failed: the pages that wait for it will not come."""
-        if not lane.breaker.is_hopeless or lane.unsettled:
+        if not lane.breaker.is_hopeless or lane.pages.unsettled:
             # What the last probe has to say is stored first: closed with the others, its page would lose it.
             return set()
         ended: set[str] = set()
-        for run_id in lane.run_ids:
+        for run_id in lane.pages.run_ids:
             ended |= await self._close(run_id, Skip.HOST_DOWN, lane=lane.name)
-        lane.drop_queues()
+        lane.pages.drop()
         lane.forget_probes()
         return ended
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from tarantella.domain.page import PageState
-from tarantella.engine.alike import Alike
+from tarantella.engine.groups import Group
 
 Labels = tuple[tuple[str, str], ...]
 
@@ -27,7 +27,7 @@ class Counters:
     def __init__(self) -> None:
         self._counts: Counter[tuple[str, Labels]] = Counter()
 
-    def count(self, groups: Sequence[Alike], lost: int) -> None:
+    def count(self, groups: Sequence[Group], lost: int) -> None:
         """Add what one settle stored, and how many pages were lost to it."""
         self._add("tarantella_settles_total", 1)
         self._add("tarantella_lost_pages_total", lost)

@@ -82,7 +82,7 @@ class Drain:
 
         def look() -> None:
             self._timers.pop(lane.name, None)
-            lane.look_again()
+            lane.pages.look_again()
             self.look(lane)
 
         self._timers[lane.name] = loop.call_later(seconds, look)
@@ -121,7 +121,7 @@ class Drain:
     def _read_ahead(self, lane: OwnedLane) -> None:
         if lane.name in self._reading or self._stopping or lane.releasing:
             return
-        low = [run_id for run_id in lane.wants_more() if run_id in self._held.runs]
+        low = [run_id for run_id in lane.pages.wants_more() if run_id in self._held.runs]
         if low:
             self._reading[lane.name] = asyncio.create_task(self._read(lane, low))
 
@@ -130,8 +130,8 @@ class Drain:
         try:
             for run_id in run_ids:
                 now = self._tools.clock.wall()
-                limit, looks = max(BATCH, 2 * lane.low_water), lane.looks
-                take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.held), limit=limit, now=now)
+                limit, looks = max(BATCH, 2 * lane.pages.low_water), lane.pages.looks
+                take = partial(_take, lane=lane.name, run_id=run_id, held=list(lane.pages.held), limit=limit, now=now)
                 found, known = await self._database.read(take)
                 if known and (run := self._held.runs.get(run_id)) is not None and run.spec.keep_cookies:
                     run.jar.load(known, now)
@@ -140,8 +140,8 @@ class Drain:
                     lane.lacks, lane.releasing = lacking, True
                     return
                 # Pages that came meanwhile are not among these: that these are few doesn't mean that there are no more.
-                overtaken = overtaken or lane.looks != looks
-                lane.add(run_id, found, limit if lane.looks == looks else 0)
+                overtaken = overtaken or lane.pages.looks != looks
+                lane.pages.add(run_id, found, limit if lane.pages.looks == looks else 0)
         except StoreError as error:
             log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
@@ -171,7 +171,7 @@ class Drain:
         if (left := self._unbegun.pop(task, None)) is not None:
             # Cancelled before its first step, which it never took: nothing in it gave back what was taken for it.
             lane, page, run = left
-            lane.held.discard(page.id)
+            lane.pages.held.discard(page.id)
             lane.end()
             run.busy -= 1
 
@@ -188,17 +188,17 @@ class Drain:
                 self.look_later(lane, wait)
             return None
         runs = self._held.runs
-        page = lane.pick(runs)
+        page = lane.pages.pick(runs)
         if page is None:
-            if lane.queued:
-                lane.line_up(runs)
+            if lane.pages.queued:
+                lane.pages.line_up(lane.name, runs)
             else:
                 # What is in hand may have found more.
                 self._settler.hurry()
             return None
         lane.start()
         runs[page.run_id].busy += 1
-        if lane.is_low:
+        if lane.pages.is_low:
             self._read_ahead(lane)
         return page
 
@@ -215,10 +215,10 @@ class Drain:
                     self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
                 except HostMustWait as wait:
                     lane.wait(wait.seconds)
-                    lane.put_back(page)
+                    lane.pages.put_back(page)
                     self._settler.poke()
                 except asyncio.CancelledError:
-                    lane.held.discard(page.id)
+                    lane.pages.held.discard(page.id)
                     raise
                 # The slot stays ours meanwhile.
                 await others_first()

@@ -14,7 +14,7 @@ from tarantella.domain.event import (
     Event,
     Level,
 )
-from tarantella.domain.failure import Failure
+from tarantella.domain.failure import POLICY, Blame, Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.url import redact
@@ -29,8 +29,6 @@ MAX_DETAIL = 500
 # A request that took so many seconds longer than it could was not what took so long: this process, or its machine, stood still.
 OVERSLEPT = 10.0
 STOOD_STILL = "this process stood still meanwhile"
-# These say nothing against the host: it was there, and gave what it had.
-ANSWERS = frozenset({Failure.NOT_FOUND, Failure.NEEDS_RENDER})
 
 
 def failed(
@@ -112,9 +110,10 @@ def host_learns(lane: OwnedLane, visit: Visit, tools: Tools) -> tuple[Event, ...
     failure = visit.failure
     assert failure is not None
     was = lane.breaker.state
-    if failure in ANSWERS:
+    blame = POLICY[failure].blame
+    if blame is Blame.PAGE:
         lane.answered()
-    else:
+    elif blame is Blame.HOST:
         lane.failed(failure, visit.status)
     events: tuple[Event, ...] = ()
     pause = obeyed_retry_after(parse_retry_after(visit.headers.get("retry-after"), tools.clock.wall()))

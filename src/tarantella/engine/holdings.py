@@ -43,7 +43,7 @@ class Holdings(Mutable):
 
     def stands_in(self, run_id: str, *, but_not: frozenset[str] = frozenset()) -> bool:
         """Whether the run has pages in one of our lanes."""
-        return any(run_id in lane.run_ids for name, lane in self.lanes.items() if name not in but_not)
+        return any(run_id in lane.pages.run_ids for name, lane in self.lanes.items() if name not in but_not)
 
     def is_full(self, run_id: str) -> bool:
         """Whether the run has all the pages that it may have."""

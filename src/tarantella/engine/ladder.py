@@ -23,13 +23,21 @@ _HTTP = HTTP.name
 _ONLY_HTTP: Mapping[str, Strategy] = {_HTTP: HTTP}
 
 
-def climbed(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Page:
-    """The page as it starts at a host where plain HTTP is known to be in vain; known once is known for the rest of the run."""
+def starts_with(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> str:
+    """The strategy that a page is fetched with, where plain HTTP may be known to be in vain."""
     prefers = lane.prefers or run.climbed.get(lane.name)
     if page.strategy != _HTTP or prefers is None or prefers not in tools.strategies or prefers in tools.elsewhere:
+        return page.strategy
+    return prefers
+
+
+def climbed(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools) -> Page:
+    """The page as it starts at its host; what is known to be in vain once is known for the rest of the run."""
+    strategy = starts_with(page, lane, run, tools)
+    if strategy == page.strategy:
         return page
-    run.climbed[lane.name] = prefers
-    return page._replace(strategy=prefers)
+    run.climbed[lane.name] = strategy
+    return page._replace(strategy=strategy)
 
 
 def available(lane: OwnedLane, tools: Tools) -> Mapping[str, Strategy]:
@@ -113,7 +121,7 @@ def is_to_be_rechecked(page: Page, lane: OwnedLane, run: ServedRun, tools: Tools
     """Whether a page that is about to be rendered is asked for over HTTP first, to see whether that has come to work."""
     if not run.spec.auto or page.tries or lane.pinned is not None or lane.tasting:
         return False
-    renders = STRATEGIES[climbed(page, lane, run, tools).strategy].renders
+    renders = STRATEGIES[starts_with(page, lane, run, tools)].renders
     return renders and tools.luck() < tools.recheck_share
 
 

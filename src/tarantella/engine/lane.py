@@ -1,8 +1,7 @@
-"""A lane in its owner's hands: whose turn it is, and whether its host may be asked now."""
+"""A lane in its owner's hands: whether its host may be asked now, and what its answers teach."""
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -11,24 +10,21 @@ from tarantella.domain.breaker import CLOSED, STAYS_OPEN, Breaker, BreakerState
 from tarantella.domain.failure import Failure, trips_breaker
 from tarantella.domain.learning import climbs, recent
 from tarantella.domain.outcome import LaneNews
-from tarantella.domain.page import Page
 from tarantella.domain.parts import host_of, part_of, share
 from tarantella.domain.strategy import BROWSER, HTTP
 from tarantella.domain.struct import replace
 from tarantella.domain.throttle import Throttle
+from tarantella.engine.at_hand import AtHand
 from tarantella.engine.clock import Clock
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
 from tarantella.store.sites import UNRULED, Ruling
 
 FOREVER = 1e9
-# More is read when fewer pages than this are at hand; where many are fetched at a time, when each slot has fewer than so many.
-LOW_WATER = 64
-AT_HAND_PER_SLOT = 16
 
 
 class OwnedLane:
-    """The host's politeness, its breaker, and the pages at hand."""
+    """The host's politeness and its breaker, beside the pages at hand."""
 
     def __init__(self, lane: Lane, clock: Clock) -> None:
         self.name = lane.name
@@ -38,21 +34,14 @@ class OwnedLane:
         self.breaker: Breaker = CLOSED if lane.breaker == CLOSED else lane.breaker
         self.throttle = self._rendered = Throttle(limit=1)
         self.tasting = lane.unclean_deaths >= 2
+        self.pages = AtHand()
         self.active = 0
-        self.held: set[int] = set()
         self.delay = 0.0
-        self.low_water = LOW_WATER
         self.heeded: tuple[object, str] | None = None  # the rules of robots.txt that were last looked at, and for whom
         self.idle_since: float | None = None
         self.releasing = False
         self.lacks: str | None = None  # a strategy that a page here needs, and its owner has not
-        self.is_low = False  # fewer pages are at hand than should be
-        self._queues: dict[str, deque[Page]] = {}
-        self._only: tuple[str, deque[Page]] | None = None  # the queue of the run that is alone here
-        self._turns: dict[str, float] = {}
-        self._exhausted: set[str] = set()
         self._crawl_delays: dict[object, float] = {}
-        self.looks = 0  # how often there may have been new pages in the store
         self._not_before = lane.not_before
         # A wait becomes monotonic when it is taken over: a clock that jumps can't stretch it.
         self._waits_until = clock.monotonic() + min(max(0.0, lane.not_before - clock.wall()), RETRY_AFTER_CAP)
@@ -66,94 +55,6 @@ class OwnedLane:
         self.plain_ok = self.plain_refused = 0.0  # of the last pages over HTTP
         self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
 
-    # -- the pages at hand
-
-    def stands(self, run_ids: set[str]) -> None:
-        """Keep only the queues of runs that stand here."""
-        for run_id in set(self._queues) - run_ids:
-            for page in self._queues.pop(run_id):
-                self.held.discard(page.id)
-            self._turns.pop(run_id, None)
-            self._exhausted.discard(run_id)
-        for run_id in run_ids:
-            self._queues.setdefault(run_id, deque())
-            self._turns.setdefault(run_id, min(self._turns.values(), default=0.0))
-        self._only = next(iter(self._queues.items())) if len(self._queues) == 1 else None
-
-    def wants_more(self) -> list[str]:
-        """The runs whose queue here runs low and may have more in the store."""
-        low, exhausted = self.low_water, self._exhausted
-        return [run_id for run_id, queue in self._queues.items() if len(queue) < low and run_id not in exhausted]
-
-    def add(self, run_id: str, pages: list[Page], asked_for: int) -> None:
-        if len(pages) < asked_for:
-            self._exhausted.add(run_id)
-        queue = self._queues.get(run_id)
-        if queue is None:
-            return
-        for page in pages:
-            if page.id not in self.held:
-                self.held.add(page.id)
-                queue.append(page)
-
-    def look_again(self) -> None:
-        """There may be new pages in the store."""
-        self.looks += 1
-        self._exhausted.clear()
-
-    def pick(self, runs: Mapping[str, ServedRun]) -> Page | None:
-        """The next page of the run whose turn it is, the runs' priorities being their weights."""
-        if self._only is not None:
-            # Nobody else has a turn.
-            run_id, queue = self._only
-            if not queue or (served := runs.get(run_id)) is None or not served.may_start:
-                return None
-            self.is_low = len(queue) <= self.low_water
-            return queue.popleft()
-        best: str | None = None
-        for run_id, queue in self._queues.items():
-            if queue and (served := runs.get(run_id)) is not None and served.may_start:
-                if best is None or self._turns[run_id] < self._turns[best]:
-                    best = run_id
-        if best is None:
-            return None
-        self._turns[best] += 1 / runs[best].weight
-        self.is_low = self.queued <= self.low_water
-        return self._queues[best].popleft()
-
-    def line_up(self, runs: Mapping[str, ServedRun]) -> None:
-        """Wait for a slot of those runs that have pages here and all their slots in use."""
-        for run_id, queue in self._queues.items():
-            if queue and (served := runs.get(run_id)) is not None and served.is_active:
-                served.line.setdefault(self.name)
-
-    def put_back(self, page: Page) -> None:
-        """A page that was picked and not fetched goes to the front of its queue."""
-        queue = self._queues.get(page.run_id)
-        if queue is None:
-            self.held.discard(page.id)
-        else:
-            queue.appendleft(page)
-
-    def drop_queues(self) -> None:
-        for queue in self._queues.values():
-            self.held.difference_update(page.id for page in queue)
-            queue.clear()
-        self._exhausted.clear()
-
-    @property
-    def run_ids(self) -> set[str]:
-        return set(self._queues)
-
-    @property
-    def unsettled(self) -> int:
-        """How many pages are in flight, or on their way to the store."""
-        return len(self.held) - self.queued
-
-    @property
-    def queued(self) -> int:
-        return sum(map(len, self._queues.values()))
-
     # -- whether the host may be asked
 
     def limits(self, runs: Mapping[str, ServedRun], ruling: Ruling = UNRULED) -> None:
@@ -165,14 +66,14 @@ class OwnedLane:
         if ruling.breaker_resets > self._breaker_resets:
             self._breaker_resets = ruling.breaker_resets
             self._set_breaker(CLOSED)
-        served = [runs[run_id] for run_id in self._queues if run_id in runs]
+        served = [runs[run_id] for run_id in self.pages.run_ids if run_id in runs]
         if served:
             most = policy.per_host or FOREVER
             parts = policy.parts or 1
             limits = [min(run.spec.per_host, int(most)) for run in served]
             self._parts = parts
             self.throttle = self.throttle.limited_to(min(share(limit, parts, self.part) for limit in limits))
-            self.low_water = max(LOW_WATER, AT_HAND_PER_SLOT * self.throttle.limit)
+            self.pages.serve(self.throttle.limit)
             # Several parts that each keep their distance keep it together only if each keeps it several times.
             self._floor = parts * max(policy.least_delay, *(run.spec.delay for run in served))
             before, self.delay = self.delay, max(self._floor, parts * self._crawl_delay)
@@ -314,13 +215,13 @@ class OwnedLane:
     # -- what the settle stores
 
     def settled(self, page_ids: Collection[int]) -> None:
-        self.held.difference_update(page_ids)
+        self.pages.settled(page_ids)
         self._settled_here += len(page_ids)
 
     def news(self, batch: int) -> LaneNews | None:
         """What has to be stored of this lane, if anything changed."""
         # A lane that was just taken holds nothing yet either: that alone is no proof that it kills nobody.
-        drained = self._settled_here > 0 and not self.held
+        drained = self._settled_here > 0 and not self.pages.held
         clean = not self._clean_told and (self._settled_here >= batch or drained)
         if not self._changed and not clean:
             return None

@@ -12,9 +12,9 @@ from tarantella.domain.parts import host_of
 from tarantella.domain.site import Tally
 from tarantella.domain.struct import Frozen
 from tarantella.domain.vitals import Vitals
-from tarantella.engine.alike import Alike, alike
 from tarantella.engine.clock import Clock
 from tarantella.engine.counters import Counters
+from tarantella.engine.groups import Group, grouped
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.process import memory
@@ -45,7 +45,7 @@ class Reading(Frozen):
         wakes.note(tx, worker_id, self.woken)
 
 
-def _sights(group: Alike, strategy: str) -> tuple[Sight, ...]:
+def _sights(group: Group, strategy: str) -> tuple[Sight, ...]:
     """What these pages show of strategies: what they say themselves, or what their attempt does."""
     if group.sights:
         return group.sights
@@ -80,7 +80,7 @@ class Pulse:
 
     def settled(self, settled: Settled) -> None:
         """Something was stored."""
-        groups = alike(settled.outcomes)
+        groups = grouped(settled.outcomes)
         self.counters.count(groups, settled.lost)
         self._moves_on(1)
         self._pages += settled.pages
@@ -158,7 +158,7 @@ class Pulse:
 
     def _could_start(self, lane: OwnedLane) -> bool:
         """Whether a page waits at a host that does not have to be waited for."""
-        if lane.active or not lane.queued or lane.wait_time():
+        if lane.active or not lane.pages.queued or lane.wait_time():
             return False
         runs = self._held.runs
-        return any(runs[run_id].may_start for run_id in lane.run_ids if run_id in runs)
+        return any(runs[run_id].may_start for run_id in lane.pages.run_ids if run_id in runs)

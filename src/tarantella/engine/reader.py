@@ -8,11 +8,12 @@ import struct
 import sys
 from collections.abc import Callable
 from contextlib import suppress
-from typing import BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol
 
 import orjson
 
 from tarantella.domain.coverage import MISSING
+from tarantella.domain.jsonable import jsonable
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.page import Extracted, Wants, extract
 from tarantella.extractors.parcel import pack_extracted, unpack_extracted
@@ -152,8 +153,16 @@ def serve_readings(source: BinaryIO, write: Callable[[bytes], object]) -> None:
 def _answer(body: bytes, content_type: str, wants: Wants, page_url: str) -> bytes:
     try:
         extracted = extract(body, content_type, wants, page_url)
-        return orjson.dumps({"extracted": pack_extracted(extracted)})
+        return _dumped({"extracted": pack_extracted(extracted)})
     except NotADocument as error:
         return orjson.dumps({"not_a_document": error.kind})
     except (ExtractionFailed, TypeError) as error:
         return orjson.dumps({"failed": str(error)})
+
+
+def _dumped(answer: dict[str, Any]) -> bytes:
+    try:
+        return orjson.dumps(answer)
+    except TypeError:
+        # A page can hold what JSON has no word for, which must not cost all that is in it.
+        return orjson.dumps(jsonable(answer))

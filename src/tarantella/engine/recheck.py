@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import asyncio
 
+from tarantella.domain.event import Event
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import Page, PageState
 from tarantella.domain.strategy import HTTP
 from tarantella.domain.url import redact, stored
-from tarantella.engine.attempt import request_of, went_wrong
+from tarantella.engine.answering import told_of_breaker
+from tarantella.engine.attempt import request_of, went_wrong, with_cookies
 from tarantella.engine.failing import MAX_DETAIL, host_learns
 from tarantella.engine.ladder import climbed
 from tarantella.engine.lane import OwnedLane
@@ -38,7 +40,8 @@ async def attempt_recheck(page: Page, lane: OwnedLane, run: ServedRun, tools: To
             return refusal
         began_at, began = clock.wall(), clock.monotonic()
         visit = await tools.visitors[HTTP.name].visit(request_of(page, url, run, tools), run.wants, False)
-        return _both(page, lane, tools, visit, began_at, round((clock.monotonic() - began) * 1000))
+        outcome = _both(page, lane, tools, visit, began_at, clock.monotonic() - began - visit.reading)
+        return with_cookies(outcome, visit, run, tools)
     except (HostMustWait, asyncio.CancelledError):
         raise
     except Exception as error:
@@ -46,10 +49,17 @@ async def attempt_recheck(page: Page, lane: OwnedLane, run: ServedRun, tools: To
         return went_wrong(page, lane, run, tools, error, (began_at, began))
 
 
-def _both(page: Page, lane: OwnedLane, tools: Tools, visit: Visit, began_at: float, elapsed_ms: int) -> Outcome:
+def _both(page: Page, lane: OwnedLane, tools: Tools, visit: Visit, began_at: float, elapsed: float) -> Outcome:
     """Keep what HTTP gave until the page was rendered as well."""
     failure, detail = visit.failure, visit.detail
-    events = host_learns(lane, visit, tools) if failure is not None and visit.protocol != FROM_CACHE else ()
+    was = lane.breaker.state
+    events: tuple[Event, ...] = ()
+    if visit.protocol == FROM_CACHE:
+        lane.spared()
+    elif failure is not None:
+        events = host_learns(lane, visit, tools)
+    else:
+        lane.succeeded(elapsed)
     if visit.extracted is not None:
         if visit.extracted.shell is not None:
             failure, detail = Failure.NEEDS_RENDER, visit.extracted.shell
@@ -58,7 +68,7 @@ def _both(page: Page, lane: OwnedLane, tools: Tools, visit: Visit, began_at: flo
     tried = Attempt(
         HTTP.name,
         began_at,
-        elapsed_ms,
+        round(elapsed * 1000),
         f"a recheck: to be compared with {page.strategy}",
         visit.status,
         visit.size,
@@ -66,7 +76,7 @@ def _both(page: Page, lane: OwnedLane, tools: Tools, visit: Visit, began_at: flo
         (detail or "")[:MAX_DETAIL] if failure is not None else None,
         visit.protocol,
     )
-    return Outcome(
+    outcome = Outcome(
         page,
         PageState.PENDING,
         attempt=tried,
@@ -75,3 +85,4 @@ def _both(page: Page, lane: OwnedLane, tools: Tools, visit: Visit, began_at: flo
         status=visit.status,
         events=events,
     )
+    return told_of_breaker(outcome, lane, was)

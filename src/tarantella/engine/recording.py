@@ -21,7 +21,7 @@ from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.recorded import answer_of
 from tarantella.fetchers.contract import Exchange
-from tarantella.fetchers.links import next_link
+from tarantella.fetchers.link_header import next_link
 from tarantella.store.ids import new_id
 
 MOST_HEARD = 200

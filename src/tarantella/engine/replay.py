@@ -7,7 +7,6 @@ nothing undone and nothing done twice. Where a recording does not work any more,
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from functools import partial
 from hashlib import blake2b
 from time import time
@@ -23,11 +22,12 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.failure import RETRYABLE_STATUS, Failure
-from tarantella.domain.outcome import NOTHING_REFUSED, REFUSED_SAMPLES, Attempt, Link, Move, Outcome, Refused
+from tarantella.domain.outcome import Attempt, Link, Move, Outcome
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.recording import Recording, Stopped, Worked, purpose_of
 from tarantella.domain.recording_paging import Position, position_of, slot_value
 from tarantella.domain.recording_request import filled, filled_url, hidden_url, with_slot
+from tarantella.domain.refused import NOTHING_REFUSED, Refused
 from tarantella.domain.strategy import API_REPLAY
 from tarantella.domain.struct import replace
 from tarantella.domain.url import Unfetchable, Url, fingerprint, redact, resolve, stored
@@ -41,7 +41,7 @@ from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.page import Extracted
 from tarantella.fetchers.contract import Request
-from tarantella.fetchers.links import next_link
+from tarantella.fetchers.link_header import next_link
 from tarantella.log import log
 from tarantella.store import recordings
 from tarantella.store.database import Database
@@ -258,7 +258,7 @@ class _Replay:
         assert extracted.replayed is not None
         final = fingerprint(visit.url) if page.is_start else None
         links = self._links(visit, extracted)
-        surplus = links if run.full else ()
+        surplus = [link.url for link in links] if run.full else ()
         return Outcome(
             page=page,
             state=PageState.DONE,
@@ -269,7 +269,7 @@ class _Replay:
             final_fingerprint=final if final != page.fingerprint else None,
             records=tuple([record_of(self._as_told(), visit, tried, data) for data in extracted.records()]),
             links=() if run.full else links,
-            refused={Skip.MAX_PAGES.value: _counted(surplus)} if surplus else NOTHING_REFUSED,
+            refused={Skip.MAX_PAGES.value: Refused.of(surplus)} if surplus else NOTHING_REFUSED,
             events=(page_cut(page, visit),) if extracted.cut else (),
             lacking=extracted.lacking,
             recording=Worked(self.kept.id, extracted.replayed.shape or self.recording.shape) if page.is_start else None,
@@ -312,10 +312,6 @@ def address_of(recording: Recording, position: Position, own: str | None = None)
     if own is None and paging is not None and paging.slot:
         template = with_slot(template, paging.slot, slot_value(paging, position))
     return f"{(own or template.url).partition('#')[0]}#{position.written()}"
-
-
-def _counted(links: Sequence[Link]) -> Refused:
-    return Refused(len(links), tuple(redact(link.url) for link in links[:REFUSED_SAMPLES]))
 
 
 def _mark(address: str) -> str:

@@ -44,6 +44,9 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
             visit = Visit(url.href, failure=error.failure, detail=f"{error.detail}: {error.message}")
             tried = Attempt(page.strategy, tools.clock.wall(), 0, "")
             return failed(page, lane, run, tools, visit, tried, tools.clock.monotonic())
+        if error.tries >= ENOUGH_TRIES and error.failure is Failure.PROXY:
+            # What robots.txt says is not the question: nothing at all can be had that way.
+            return _in_vain(page, Failure.PROXY, f"{error.detail}: {error.message}")
         if error.tries >= ENOUGH_TRIES:
             return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS_UNREACHABLE, detail=str(error)[:MAX_DETAIL])
         asked = obeyed_retry_after(error.retry_after)
@@ -54,9 +57,7 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
             return Outcome(page, PageState.PENDING, reason=error.failure, detail=str(error)[:MAX_DETAIL], next_at=due)
         raise HostMustWait(wait) from error
     except FetchError as error:
-        detail = f"{error.detail}: {error.message}"[:MAX_DETAIL]
-        events = (page_failed(page, error.failure, detail),)
-        return Outcome(page, PageState.FAILED, reason=error.failure, detail=detail, events=events)
+        return _in_vain(page, error.failure, f"{error.detail}: {error.message}")
     if lane.heeded != (rules, run.user_agent):
         lane.heeded = (rules, run.user_agent)
         whose = (url.origin, run.user_agent)
@@ -67,6 +68,13 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
     if rules.allowed(url.href, run.user_agent):
         return None
     return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")
+
+
+def _in_vain(page: Page, failure: Failure, detail: str) -> Outcome:
+    """The page fails for what kept robots.txt from being read."""
+    detail = detail[:MAX_DETAIL]
+    events = (page_failed(page, failure, detail),)
+    return Outcome(page, PageState.FAILED, reason=failure, detail=detail, events=events)
 
 
 def may_follow(robots: Robots, user_agent: str, target: Url) -> bool:

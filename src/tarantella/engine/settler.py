@@ -81,7 +81,8 @@ class Settler:
     @property
     def is_full(self) -> bool:
         """Whether no more pages should be started until some are settled."""
-        return self._weight > MAX_WAITING_BYTES or self.trouble is not None
+        in_time = self._settling_since is None and self._refusal is None  # as nearly always
+        return self._weight > MAX_WAITING_BYTES or (not in_time and self.trouble is not None)
 
     @property
     def trouble(self) -> str | None:

@@ -8,13 +8,14 @@ from contextlib import suppress
 
 from tarantella.domain.event import NO_SITEMAP, SITEMAP_READ, SITEMAPS_NAMED, Event, Level
 from tarantella.domain.failure import RETRYABLE_STATUS, Failure
-from tarantella.domain.outcome import FROM_CACHE, Attempt, Link, Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Attempt, Link, Outcome
 from tarantella.domain.page import Page, PageKind, PageState, Skip
+from tarantella.domain.refused import NOTHING_REFUSED, Refused, summed
 from tarantella.domain.sitemap import AUTO, DEEPEST_INDEX, MOST_SITEMAPS, guess_link, may_name, sitemap_link
 from tarantella.domain.url import Unfetchable, Url, redact, resolve, start_url, stored
 from tarantella.engine.answering import moved_to, skipped, told_of_breaker
 from tarantella.engine.attempt import attempt, request_of, went_wrong, with_cookies
-from tarantella.engine.failing import MAX_DETAIL, failed
+from tarantella.engine.failing import failed
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.robots import HostMustWait, robots_refusal
 from tarantella.engine.served import ServedRun
@@ -156,7 +157,7 @@ async def _read(page: Page, run: ServedRun, visit: Visit, listing: Listing, trie
         # What was let through and goes no further must be found again by whoever reads this sitemap next.
         run.links.forget()
         raise
-    refused = _sum(refused, refused_sitemaps)
+    refused = summed(refused, refused_sitemaps)
     admitted = len(links) + len(sitemaps)
     meta = {
         "url": redact(visit.url),
@@ -180,11 +181,11 @@ async def _read(page: Page, run: ServedRun, visit: Visit, listing: Listing, trie
 async def _pages(urls: Sequence[str], sitemap_url: str, run: ServedRun) -> tuple[list[Link], Mapping[str, Refused]]:
     """The listed pages that are new to the run, found out a few at a time."""
     links: list[Link] = []
-    refused: Mapping[str, Refused] = {}
+    refused = NOTHING_REFUSED
     for start in range(0, len(urls), ADMITTED_AT_ONCE):
         found = run.links.listed(urls[start : start + ADMITTED_AT_ONCE], sitemap_url)
         links += found.links
-        refused = _sum(refused, found.refused)
+        refused = summed(refused, found.refused)
         await asyncio.sleep(0)
     return links, refused
 
@@ -194,17 +195,17 @@ def _sitemaps(
 ) -> tuple[list[Link], Mapping[str, Refused]]:
     """The sitemaps that robots.txt or an index names, as far as they are to be read."""
     links: dict[str, Link] = {}
-    refused: Mapping[str, Refused] = {}
+    refused: dict[str, list[str]] = {}
     by_robots = page.kind is PageKind.SITEMAP_GUESS
     depth = 1 if by_robots else page.depth + 1
     for address in addresses:
         found = _sitemap(address, here, depth, run, anywhere=by_robots)
         if isinstance(found, str):
-            refused = _sum(refused, {found: Refused(1, (redact(address)[:MAX_DETAIL],))})
+            refused.setdefault(found, []).append(address)
         elif found.fingerprint not in links:
             links[found.fingerprint] = found
             run.sitemaps += 1
-    return list(links.values()), refused
+    return list(links.values()), {reason: Refused.of(hrefs) for reason, hrefs in refused.items()}
 
 
 def _sitemap(address: str, here: Url, depth: int, run: ServedRun, *, anywhere: bool) -> Link | str:
@@ -223,10 +224,3 @@ def _sitemap(address: str, here: Url, depth: int, run: ServedRun, *, anywhere: b
 def _may_follow(page: Page, target: Url, run: ServedRun) -> bool:
     """A sitemap that the user or robots.txt named may be anywhere; one that an index named, on its site or in scope."""
     return page.depth == 1 or may_name(stored(page.url), target) or run.links.contains(target)
-
-
-def _sum(one: Mapping[str, Refused], other: Mapping[str, Refused]) -> Mapping[str, Refused]:
-    return {reason: one.get(reason, _NONE) + other.get(reason, _NONE) for reason in (*one, *other)} if other else one
-
-
-_NONE = Refused(0)

@@ -6,9 +6,9 @@ that is read again, and whose links are mostly known.
 
 from __future__ import annotations
 
-from tarantella.domain.outcome import REFUSED_SAMPLES, Outcome, Refused
+from tarantella.domain.outcome import Outcome
 from tarantella.domain.page import PageState, Skip
-from tarantella.domain.url import redact
+from tarantella.domain.refused import Refused, summed
 
 LINKS_AT_ONCE = 5_000  # more than of many pages together: each slice costs the page a settle of its own
 
@@ -33,6 +33,5 @@ def first_slice(outcome: Outcome) -> tuple[Outcome, Outcome]:
 
 def without_links(outcome: Outcome) -> Outcome:
     """The same for a run that is full: the links are counted, and become no rows."""
-    samples = tuple(redact(link.url) for link in outcome.links[:REFUSED_SAMPLES])
-    refused = Refused(len(outcome.links), samples) + outcome.refused.get(Skip.MAX_PAGES, Refused(0))
-    return outcome._replace(links=(), refused={**outcome.refused, Skip.MAX_PAGES.value: refused})
+    surplus = {Skip.MAX_PAGES.value: Refused.of([link.url for link in outcome.links])}
+    return outcome._replace(links=(), refused=summed(surplus, outcome.refused))

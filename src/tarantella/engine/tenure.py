@@ -18,7 +18,7 @@ from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
-from tarantella.store import closing, lanes, pages, runs, sites, slots, steering, workers
+from tarantella.store import closing, duties, lanes, pages, runs, sites, slots, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
@@ -161,7 +161,7 @@ class Tenure:
                 for run in found
                 if run.wanted is Wanted.RUN and not run.is_over
             }
-            mine = slots.claim_some(tx, self._me, wanted)
+            mine = slots.claim(tx, self._me, wanted)
             since = self._clock.wall() - self._remembers
             return taken, sites.rulings(tx, [lane.name for lane in taken], since), stands, found, mine
 
@@ -184,7 +184,7 @@ class Tenure:
     def adopt(self, owned: Sequence[lanes.Lane]) -> None:
         """Hold these lanes: a take whose commit was unknown may have made us an owner without our knowing."""
         for lane in owned:
-            if lane.name not in self._held.lanes and not lane.name.startswith("!"):
+            if lane.name not in self._held.lanes and lane.name != duties.LANE:
                 self._held.lanes[lane.name] = OwnedLane(lane, self._clock)
 
     def disown(self, owned: Sequence[lanes.Lane]) -> None:
@@ -207,16 +207,16 @@ class Tenure:
             if stand.ready_at is not None and stand.ready_at <= now:
                 ready.add(stand.lane)
         for name, lane in self._held.lanes.items():
-            lane.stands(by_lane.get(name, set()))
+            lane.pages.stands(by_lane.get(name, set()))
             lane.limits(self._held.runs, view.rulings.get(name, sites.UNRULED))
-            if name in ready and not lane.queued:
-                lane.look_again()
+            if name in ready and not lane.pages.queued:
+                lane.pages.look_again()
 
     async def release(self, view: View) -> int:
         """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here; how many lanes."""
         if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
             # Somebody has nothing to do: lanes with the least in flight go to them.
-            spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.queued))
+            spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.pages.queued))
             for lane in spared[:excess]:
                 lane.releasing = True
         idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
@@ -267,8 +267,8 @@ class Tenure:
     def _is_idle(self, lane: OwnedLane) -> bool:
         now = self._clock.monotonic()
         if lane.releasing:
-            lane.drop_queues()
-        if lane.active or lane.queued or lane.held:
+            lane.pages.drop()
+        if lane.active or lane.pages.queued or lane.pages.held:
             lane.idle_since = None
             return False
         if lane.idle_since is None:

@@ -17,12 +17,16 @@ class Timing(Frozen):
 
     @classmethod
     def of_life(cls, seconds: float) -> Timing:
-        """As usual for a worker that is thought dead after so long; what depends on that is shorter or longer in proportion."""
+        """As usual for a worker that is thought dead after so long.
+
+        What depends on that is shorter or longer in proportion; but nobody beats less often than usual, because whoever
+        shows what workers do looks at their beats, too.
+        """
         usual = cls()
         share = seconds / usual.thought_dead_after
         return replace(
             usual,
-            beat=usual.beat * share,
+            beat=min(usual.beat, usual.beat * share),
             duty=min(usual.duty, usual.duty * share),
             dials_nothing_after=usual.dials_nothing_after * share,
             thought_dead_after=seconds,

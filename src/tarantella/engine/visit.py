@@ -86,7 +86,7 @@ class DirectVisitor:
                 listing = await _listed(response.body)
             else:
                 try:
-                    if self._reader is not None and (wants.aside or _is_large_answer(response, wants)):
+                    if self._reader is not None and (wants.aside or (wants.recorded and _is_large(response))):
                         began = monotonic()
                         extracted = await self._reader.read(response.body, content_type, wants, response.url)
                         reading = monotonic() - began
@@ -147,8 +147,8 @@ def _is_plain(request: Request, response: Response) -> bool:
     )
 
 
-def _is_large_answer(response: Response, wants: Wants) -> bool:
-    return wants.recorded is not None and len(response.body) > LARGE_ANSWER
+def _is_large(response: Response) -> bool:
+    return len(response.body) > LARGE_ANSWER
 
 
 async def _listed(body: bytes) -> Listing:

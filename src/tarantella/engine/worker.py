@@ -317,8 +317,8 @@ class Worker:
         self._in_background(self._duties.after_commit())
         for run_id, name in result.woken:
             if (woken := self._held.lanes.get(name)) is not None:
-                woken.look_again()
-                if run_id not in woken.run_ids:
+                woken.pages.look_again()
+                if run_id not in woken.pages.run_ids:
                     # The run had nothing left here and was forgotten; the next look finds that it stands here again.
                     self._wake.set()
         for lane in self._held.lanes.values():
@@ -336,7 +336,7 @@ class Worker:
             lane.settled([outcome.page.id for outcome in here])
             if due := [each.next_at for each in here if each.next_at is not None and each.move is None]:
                 self._drain.look_later(lane, max(0.0, min(due) - now))
-            if lane.releasing and not lane.held:
+            if lane.releasing and not lane.pages.held:
                 self._wake.set()  # somebody waits for it
 
     def _ended(self, run_ids: Collection[str]) -> None:

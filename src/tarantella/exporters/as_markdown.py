@@ -8,8 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from tarantella.domain.jsonable import valid_text
 from tarantella.exporters.contract import Record
-from tarantella.exporters.values import to_json, valid_text
+from tarantella.exporters.values import to_json
 
 # In the order in which people look for them.
 HEAD = ("title", "url", "author", "published", "description", "language", "fetched_at")

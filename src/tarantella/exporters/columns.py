@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tarantella.exporters.values import valid_text
+from tarantella.domain.jsonable import valid_text
 
 # With the type that SQLite gives them.
 BASIC: Mapping[str, str] = {

@@ -17,6 +17,15 @@ from tarantella.exporters.replace import replacing
 from tarantella.exporters.replace_folder import replacing_folder
 
 STDOUT = "-"
+# How people end the names of such files, too.
+OTHER_ENDINGS: Mapping[str, str] = {
+    "ndjson": "jsonl",
+    "jsonlines": "jsonl",
+    "sqlite": "db",
+    "sqlite3": "db",
+    "md": "markdown",
+    "pq": "parquet",
+}
 
 
 class ExportResult(Frozen):
@@ -97,7 +106,20 @@ def extension_of(format_name: str) -> str:
 def format_of(destination: str | Path) -> str | None:
     """The format that a file's name asks for."""
     ending = Path(destination).suffix.lower().removeprefix(".")
-    return next((name for name in (*EXPORTERS, *FOLDERS) if extension_of(name) == ending), None)
+    known = {extension_of(name): name for name in (*EXPORTERS, *FOLDERS)}
+    return known.get(ending) or OTHER_ENDINGS.get(ending)
+
+
+def check_ending(destination: str | Path) -> None:
+    """Raises InvalidInput for a name that asks for a format which nobody writes; one without an ending asks for none."""
+    path = Path(destination)
+    if path.suffix and format_of(path) is None:
+        formats = (*EXPORTERS, *FOLDERS)
+        raise InvalidInput(
+            f"There is no format for {path.suffix!r}: there are {', '.join(formats[:-1])} and {formats[-1]}.",
+            remedy="Give the file another ending, or say what is written with --format NAME.",
+            field="output",
+        )
 
 
 def _write(exporter: Exporter, records: Iterable[Record], fields: Sequence[str] | None, out: Output) -> int:

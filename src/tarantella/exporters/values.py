@@ -8,14 +8,12 @@ from typing import Any, TypeAlias
 
 import orjson
 
+from tarantella.domain.jsonable import LEAST, digits, jsonable, valid_text
 from tarantella.exporters.stored import StoredRecord
 
 Cell: TypeAlias = str | int | float | bool | None
 
-_MOST = 2**64 - 1
-_LEAST = -(2**63)
 _MOST_IN_SQL = 2**63 - 1
-_DEEPEST = 200
 
 
 def to_json(value: Any) -> bytes:
@@ -25,7 +23,7 @@ def to_json(value: Any) -> bytes:
     try:
         return orjson.dumps(value)
     except TypeError:
-        return orjson.dumps(_storable(value, 0))
+        return orjson.dumps(jsonable(value))
 
 
 def to_cell(value: Any) -> Cell:
@@ -35,35 +33,9 @@ def to_cell(value: Any) -> Cell:
     if isinstance(value, str):
         return valid_text(value)
     if isinstance(value, int):
-        return value if _LEAST <= value <= _MOST_IN_SQL else _digits(value)
+        return value if LEAST <= value <= _MOST_IN_SQL else digits(value)
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, (Mapping, list, tuple, set, frozenset)):
         return to_json(value).decode()
     return valid_text(str(value))
-
-
-def valid_text(text: str) -> str:
-    """The text without halves of characters, which no file can hold."""
-    if text.isascii():
-        return text
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _storable(value: Any, depth: int) -> Any:
-    if depth > _DEEPEST:
-        return "…"
-    if value is None or isinstance(value, (bool, float)):
-        return value
-    if isinstance(value, int):
-        return value if _LEAST <= value <= _MOST else _digits(value)
-    if isinstance(value, Mapping):
-        return {valid_text(str(key)): _storable(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_storable(item, depth + 1) for item in value]
-    return valid_text(str(value))
-
-
-def _digits(number: int) -> str:
-    # Python refuses to write numbers of thousands of digits in decimal, because that takes for ever.
-    return str(number) if number.bit_length() < 10_000 else hex(number)

@@ -113,12 +113,12 @@ def _find(subject: Subject, wanted: Field, root: Root, findings: Findings, path:
 
 
 def _by_name(subject: Subject, wanted: Field, findings: Findings) -> Any:
-    from tarantella.extractors import names
+    from tarantella.extractors.by_name import find
 
     def fitting(values: list[Any], kind: str | None) -> list[Any]:
         return typed_values(values, wanted, subject, Findings(), wanted.name, kind)
 
-    value, source = names.find(subject, wanted, partial(findings.trouble, wanted.name), fitting)
+    value, source = find(subject, wanted, partial(findings.trouble, wanted.name), fitting)
     if source is not None:
         findings.sources[wanted.name] = source
     return value

@@ -25,7 +25,8 @@ class Head:
 
     @classmethod
     def of(cls, html: Document) -> Self:
-        head, shared = cls(), dict[str, str]()
+        head = cls()
+        shared: dict[str, str] = {}
         place = html.find("head")
         if place is not None:
             # Child by child: on most pages that is quicker than to select them.

@@ -4,26 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from sys import getsizeof
-from types import MappingProxyType
 
-from tarantella.domain.outcome import Link, Refused
+from tarantella.domain.outcome import Link
+from tarantella.domain.refused import NOTHING_REFUSED, Refused
 from tarantella.domain.scope import Scope
-from tarantella.domain.struct import Frozen, field
+from tarantella.domain.struct import Frozen
 from tarantella.domain.trap import TrapNote
 from tarantella.domain.trap_counts import Traps
-from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, fingerprint, redact
+from tarantella.domain.url import MAX_LENGTH, Unfetchable, Url, as_browsers_read, fingerprint
 from tarantella.extractors.place import ANYWHERE, Place, moved, origin_of
 from tarantella.extractors.recent import Recent
 
-SAMPLES = 3
-_SAMPLE_LENGTH = 300
 # What a place in a set costs, and a set itself.
 _SLOT = 100
 _SET = 600
 _UNSEEN: frozenset[str] = frozenset()
 
-_BLANKS = "".join(map(chr, range(0x21)))
-_BREAKS = str.maketrans("", "", "\t\n\r")
 _NEVER_FETCHED = ("javascript:", "mailto:", "tel:", "data:")
 
 
@@ -31,7 +27,7 @@ class Discovered(Frozen):
     """What a page's links came to; those that were handled before are in neither."""
 
     links: Sequence[Link] = ()
-    refused: Mapping[str, Refused] = field(default_factory=lambda: MappingProxyType({}))
+    refused: Mapping[str, Refused] = NOTHING_REFUSED
     traps: tuple[TrapNote, ...] = ()
 
 
@@ -98,7 +94,7 @@ class LinkFilter:
         if self._max_depth is not None and depth + 1 > self._max_depth:
             elsewhere = self._handled.get(ANYWHERE, _UNSEEN)
             deeper = [href for href in dict.fromkeys(hrefs) if href not in seen and href not in elsewhere]
-            return Discovered((), {"depth": _refused(deeper)}) if deeper else NOTHING_DISCOVERED
+            return Discovered((), {"depth": Refused.of(deeper)}) if deeper else NOTHING_DISCOVERED
         # On most pages of a site nothing is new, and this is all that happens.
         if seen.issuperset(hrefs):
             return NOTHING_DISCOVERED
@@ -120,13 +116,13 @@ class LinkFilter:
         links: list[Link] = []
         refused: dict[str, list[str]] = {}
         for href in urls:
-            reference = _cleaned(href)
+            reference = as_browsers_read(href)
             outcome = "too_long" if len(reference) > MAX_LENGTH else self._new(reference, place, 1, None)
             if isinstance(outcome, Link):
                 links.append(outcome)
             elif outcome is not None:
                 refused.setdefault(outcome, []).append(href)
-        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()})
+        return Discovered(links, {reason: Refused.of(hrefs) for reason, hrefs in refused.items()})
 
     def contains(self, url: Url) -> bool:
         """Whether an address is in the scope."""
@@ -149,11 +145,11 @@ class LinkFilter:
                 refused.setdefault(outcome, []).append(href)
         self._remember(place.origin, paths)
         notes = self._traps.news() if self._traps is not None else ()
-        return Discovered(links, {reason: _refused(hrefs) for reason, hrefs in refused.items()}, notes)
+        return Discovered(links, {reason: Refused.of(hrefs) for reason, hrefs in refused.items()}, notes)
 
     def _look_at(self, href: str, place: Place, depth: int) -> Link | str | None:
         """A new link, the reason for which it is refused, or None where there is nothing new about it."""
-        reference = _cleaned(href)
+        reference = as_browsers_read(href)
         if not reference or reference.startswith("#"):
             self._remember(place.origin, [href])
             return None
@@ -204,14 +200,3 @@ class LinkFilter:
     def _forget_handled(self) -> None:
         self._handled.clear()
         self._handled_bytes = 0
-
-
-def _cleaned(href: str) -> str:
-    """As a browser reads it: without blanks around it or line breaks within."""
-    href = href.strip(_BLANKS)
-    return href.translate(_BREAKS) if "\n" in href or "\t" in href or "\r" in href else href
-
-
-def _refused(hrefs: Sequence[str]) -> Refused:
-    samples = (redact(_cleaned(href[:MAX_LENGTH]))[:_SAMPLE_LENGTH] for href in hrefs[:SAMPLES])
-    return Refused(len(hrefs), tuple(samples))

@@ -6,25 +6,25 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tarantella.domain.field import Field
 from tarantella.domain.struct import Frozen
 from tarantella.extractors import sightings as seen
+from tarantella.extractors.own_things import main_things
 from tarantella.extractors.sightings import LABELS, Sighting, labelled, stock_term
-from tarantella.extractors.structured import ARTICLE, OTHER, PAGE, PRODUCT, Thing, values_at
+from tarantella.extractors.structured import ARTICLE, OTHER, PAGE, PRODUCT, values_at
 from tarantella.extractors.subject import Subject
 
 Look = Callable[[Subject], Iterator[Sighting]]
-MAX_MANY = 10_000
 
 
 class Rule(Frozen):
     """Where a name is looked for, in this order: things for machines, names in the head, what people see."""
 
     type: str | None = None
-    paths: tuple[tuple[frozenset[str], tuple[str, ...]], ...] = ()
+    paths: tuple[tuple[frozenset[str] | None, tuple[str, ...]], ...] = ()  # of things of these kinds; None is all kinds
     metas: tuple[str, ...] = ()
     look: tuple[Look, ...] = ()
     many: bool = False
+    joined: bool = False  # several are one text, unless a list is wanted
     first: tuple[Look, ...] = ()  # what is asked before all others
     clean: Callable[[Any, Subject], Any] | None = None
     doubtful: Callable[[Any, Subject], bool] | None = None  # to be taken only where nothing better is seen
@@ -137,6 +137,7 @@ RULES: Mapping[str, Rule] = {
         ),
         look=(seen.author, labelled(LABELS["author"])),
         many=True,
+        joined=True,
         clean=_no_address,
         doubtful=_is_the_site,
     ),
@@ -334,120 +335,7 @@ def _generic(key: str, name: str) -> Rule:
     camel = "".join([words[0], *(word.capitalize() for word in words[1:])]) if words else name
     label = LABELS.get(key) or r"[\s_-]*".join(map(re.escape, words)) or re.escape(name)
     return Rule(
-        paths=((_ANY, (camel,)), (_EVERYTHING, (camel,))),
+        paths=((_ANY, (camel,)), (None, (camel,))),
         metas=(key, camel.lower(), "-".join(words), f"og:{key}", f"product:{key}", f"article:{key}", f"dc.{key}"),
         look=(labelled(label), seen.called(key)),
-    )
-
-
-_EVERYTHING: frozenset[str] = frozenset()
-
-
-def find(
-    subject: Subject,
-    wanted: Field,
-    trouble: Callable[[str, Any], None],
-    typed: Callable[[list[Any], str | None], list[Any]],
-) -> tuple[Any, str | None]:
-    """The value that a name stands for on this page, and where it came from.
-
-    `typed` makes values the type that is wanted and leaves out those that don't fit, which `trouble` hears of.
-    """
-    rule = rule_of(wanted.name)
-    kind = wanted.type or rule.type
-    unfit: Any = None
-    spare: tuple[Any, str | None] = (None, None)
-    for sighting in _sightings(subject, rule):
-        raw = sighting.value
-        values = [
-            value for each in (raw if isinstance(raw, list) else [raw]) for value in _cleaned(each, rule, subject)
-        ]
-        fitting = typed(values, kind) if kind is not None else values
-        if fitting:
-            found = _gathered(fitting, rule, wanted), sighting.source
-            if rule.doubtful is None or not all(rule.doubtful(value, subject) for value in fitting):
-                return found
-            if spare[1] is None:
-                spare = found
-        elif values and unfit is None:
-            unfit = values[0]
-    if unfit is not None and spare[1] is None:
-        trouble(f"it is not a {kind}", unfit)
-    return spare
-
-
-def _gathered(values: list[Any], rule: Rule, wanted: Field) -> Any:
-    values = list(dict.fromkeys(values)) if all(isinstance(value, (str, int, float)) for value in values) else values
-    if wanted.all is True or (rule.many and wanted.all is not False and rule is not RULES["author"]):
-        return values[:MAX_MANY]
-    if rule is RULES["author"]:
-        return ", ".join(map(str, values[:20]))
-    return values if rule.many else values[0]
-
-
-def _cleaned(value: Any, rule: Rule, subject: Subject) -> list[Any]:
-    if rule.clean is not None:
-        value = rule.clean(value, subject)
-    if value is None or value == "":
-        return []
-    return value if isinstance(value, list) else [value]
-
-
-def _sightings(subject: Subject, rule: Rule) -> Iterator[Sighting]:
-    if subject.tree is None:
-        yield from _in_data(subject, rule)
-        return
-    for look in rule.first:
-        yield from look(subject)
-    for kinds, paths in rule.paths:
-        for thing in main_things(subject, kinds):
-            for path in paths:
-                values = values_at(thing.properties, path, subject.structure.by_id)
-                if values:
-                    kind = thing.properties.get("@type")
-                    label = kind if isinstance(kind, str) else (kind[0] if isinstance(kind, list) and kind else "item")
-                    yield Sighting(values, f"{thing.origin} {str(label)[:60]}.{path}")
-    for name in rule.metas:
-        if values := [content for content in subject.structure.metas.get(name, ()) if content]:
-            yield Sighting(values if rule.many else values[:1], f"meta {name}")
-    if not subject.is_tangled:
-        for look in rule.look:
-            yield from look(subject)
-
-
-def _in_data(subject: Subject, rule: Rule) -> Iterator[Sighting]:
-    """A page that is JSON: what has the name in it."""
-    for value in subject.json:
-        for path in dict.fromkeys(path for _, paths in rule.paths for path in paths):
-            if values := values_at(value, path, {}):
-                yield Sighting(values, f"json {path}")
-
-
-def main_things(subject: Subject, kinds: frozenset[str]) -> list[Thing]:
-    """The things of a kind that the page is about; nothing where it has many and none is the page's own."""
-    structure = subject.structure
-    if kinds is _EVERYTHING:
-        return [thing for thing in structure.things if thing.depth == 0][:20]
-    found = [thing for thing in structure.of_kind(kinds) if thing.depth == 0]
-    if not found and not kinds & ARTICLE:
-        nested = list(structure.of_kind(kinds))
-        found = nested if len(nested) == 1 else []
-    if len(found) <= 1 or not kinds & PRODUCT or kinds & PAGE:
-        return found[:5]
-    own = [thing for thing in found if _is_own(thing, subject)]
-    offers = [thing for thing in found if thing.types <= {"offer", "aggregateoffer"}]
-    return own or (found if len(found) - len(offers) <= 1 else [])
-
-
-def _is_own(thing: Thing, subject: Subject) -> bool:
-    """Whether a thing has the address or the name of the page."""
-    here = subject.page_url.partition("#")[0].rstrip("/")
-    for key in ("url", "@id", "mainEntityOfPage"):
-        for address in values_at(thing.properties, key, {}):
-            if here and isinstance(address, str) and address.partition("#")[0].rstrip("/") == here:
-                return True
-    name = values_at(thing.properties, "name", {}) or values_at(thing.properties, "headline", {})
-    titles = [sighting.value for sighting in seen.title(subject)]
-    return any(
-        isinstance(each, str) and each and any(each.casefold() in title.casefold() for title in titles) for each in name
     )

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from turbohtml import Document, Element, Markdown, Node, PlainText, Text
 
 from tarantella.domain.struct import Frozen
+from tarantella.extractors.aside_words import APPENDIX, ASIDE_LINE, LAST
 from tarantella.extractors.markup_names import Meaning, meaning_of, words_of
 
 _NEVER = (
@@ -37,17 +38,6 @@ _HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"]
 _DIRECT = frozenset("div td section article main center blockquote li dd body span font pre text".split())
 _ENDS = re.compile(r"""[.!?…:;。！？；"”’'»)\]]\s*$""")
 _WIDE = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
-_ASIDE_LINE = re.compile(
-    r"^\W*(?:advert(?:isement|ising)?\b|anzeige\b|publicité|publicidad|pubblicità|reklam[ae]|continue reading|read (?:more|also|next|the full)|see also|"
-    r"(?:also|you (?:may|might)) (?:like|read|be interested)|related(?:\s*:| stor| article| post| cover| topic)|recommended|more (?:from|on|stories|about|in)\b|most (?:read|popular)|"
-    r"share (?:this|on|via|with)|tweet\b|pin it|email this|print this|follow (?:us|him|her|me|@|the author)|sign up|subscribe|click here|tap here|download (?:the|our)|"
-    r"get (?:the|our) (?:latest|best|free)|join (?:our|the|us)|like us on|watch(?::| more| now| the)|listen(?::| to)|photo(?:graph)?s?\s*(?:by|:|credit)|image\s*(?:by|:|credit|source|copyright)|"
-    r"getty images|source\s*:|credit\s*:|©|copyright|all rights reserved|posted (?:by|on|in)|published (?:on|by|at|:|\d)|(?:last )?updated?\b\W|filed under|tags?\s*:|categor(?:y|ies)\s*:|"
-    r"comments?\b.{0,20}$|leave a (?:reply|comment)|\d+ comments?|skip (?:to|advert)|loading|this (?:article|story|post) (?:was|is|originally|first|has been) |a post shared by|view this post on|[\w.]+ \(@\w+\)|"
-    r"lesen sie (?:auch|mehr)|mehr (?:zum|zu|dazu|lesen)|weiterlesen|zum thema|auch interessant|teilen|foto\s*:|bild\s*:|quelle\s*:|lire aussi|à lire|voir aussi|partager|"
-    r"leer (?:más|también)|lea también|te puede interesar|compartir|fuente\s*:|leggi anche|condividi|lees (?:ook|meer)|czytaj (?:też|także|więcej)|zobacz|leia (?:mais|também)|läs (?:också|mer)|les også|читайте)",
-    re.IGNORECASE,
-)
 _TEXT = PlainText(bullet="", table_cell_separator=" ")
 _MARKDOWN = Markdown()
 _NUMBERED = re.compile(r"\d{1,4}\.\s+")
@@ -296,7 +286,7 @@ def _cut_appendix(root: Element) -> None:
         text = heading.text
         if cuts >= _MOST_CUTS:
             break
-        if len(text) > 60 or not _APPENDIX.fullmatch(" ".join(text.split())) or heading.parent is None:
+        if len(text) > 60 or not APPENDIX.fullmatch(" ".join(text.split())) or heading.parent is None:
             continue
         top: Element = heading
         while isinstance(top.parent, Element) and top.parent is not root and _is_first(top):
@@ -305,7 +295,7 @@ def _cut_appendix(root: Element) -> None:
         if top is root:
             continue
         below = list(top.next_siblings)
-        rest = [top, *(below if _LAST.fullmatch(" ".join(text.split())) else _before_the_text_goes_on(below))]
+        rest = [top, *(below if LAST.fullmatch(" ".join(text.split())) else _before_the_text_goes_on(below))]
         if sum(len(node.text) for node in rest) <= 0.4 * whole:
             for node in rest:
                 node.extract()
@@ -328,22 +318,6 @@ def _is_first(element: Element) -> bool:
     return not any(isinstance(node, Element) or node.text.strip() for node in element.previous_siblings)
 
 
-_LAST = re.compile(
-    r"\W*(?:about the authors?|leave a (?:reply|comment)|comments?|kommentare|über (?:den autor|die autorin))\W*",
-    re.IGNORECASE,
-)
-_APPENDIX = re.compile(
-    r"\W*(?:(?:related|similar|more|other|further|recommended|popular|latest|trending|top)\s+(?:articles?|stor(?:y|ies)|posts?|news|reading|content|"
-    r"coverage|topics?|links?|from .{2,30}|on .{2,30}|in .{2,30})|you (?:may|might) (?:also )?(?:like|enjoy|be interested in)|read (?:more|next|also)|see also|"
-    r".{2,20} recommends|recommended(?: for you)?|related|about the authors?|leave a (?:reply|comment)|comments?|most (?:read|popular|viewed)|"
-    r"share this(?: \w+)?|articles? (?:liés|similaires|associés|connexes)|à lire (?:aussi|également)|lire aussi|sur le même (?:sujet|thème)|voir aussi|"
-    r"ähnliche (?:beiträge|artikel|themen)|(?:mehr|weitere)s? (?:zum thema|zu .{2,30}|artikel|themen|beiträge|nachrichten|meldungen)|(?:das )?könnte (?:sie|dich|euch) auch interessieren|"
-    r"lesen sie (?:auch|mehr)|auch interessant|zum thema|kommentare|über (?:den autor|die autorin)|(?:noticias|artículos|notas|temas) relacionad[oa]s|te puede interesar|"
-    r"lea también|lee también|también te puede interesar|más noticias|articoli correlati|leggi anche|potrebbe(?:ro)? interessarti|notícias relacionadas|leia também|"
-    r"veja também|gerelateerde? (?:artikelen|berichten)|lees ook|czytaj (?:też|także|również)|zobacz (?:też|także)|powiązane|läs också|relaterat|les også|"
-    r"читайте также|по теме|related (?:articles|posts))\W*",
-    re.IGNORECASE,
-)
 _INLINE = frozenset({"span", "strong", "a", "em", "time", "small", "font"})
 _CONTAINERS = frozenset({"div", "section", "article", "main", "header", "center", "body"})
 _LEAVES = frozenset({"p", "h2", "h3", "h4", "h5", "h6"})
@@ -359,7 +333,7 @@ def _stands_alone(element: Element) -> bool:
 
 def _is_aside(block: Element, tag: str, text: str) -> bool:
     length = len(text)
-    if length < 200 and _ASIDE_LINE.match(text):
+    if length < 200 and ASIDE_LINE.match(text):
         return True
     linked = 0
     if tag == "a":

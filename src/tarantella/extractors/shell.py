@@ -89,8 +89,8 @@ def find_shell(html: Document, links: int, words: int, *, refreshes: bool = Fals
     """What gives this page away as an empty shell, or None for a page like any other; `words` are those known so far."""
     if links > MOST_LINKS or words > MOST_WORDS + MOST_AROUND or refreshes:
         return None
-    scripts = html.select("script")
-    if not scripts or not any(map(_could_fill, scripts)):
+    # Looking for the first is cheaper than to select them all, and then nothing more is to be done for most pages.
+    if html.find("script") is None or not any(map(_could_fill, html.select("script"))):
         return None
     body = html.find("body")
     if body is None or (not words and _says_much(body)):

@@ -9,7 +9,7 @@ from typing import Any
 
 from turbohtml import Document, Element
 
-from tarantella.domain.numbers import NotANumber, parse_price
+from tarantella.domain.numbers import NotANumber, parse_currency, parse_price
 from tarantella.domain.struct import Frozen
 from tarantella.extractors.selectors import text_of
 from tarantella.extractors.subject import Subject
@@ -24,6 +24,7 @@ _MEANING = ("itemprop", "property", "data-testid", "data-test", "data-qa", "data
 _MADE_UP = re.compile(
     r"\d{3,}|(?=[A-Za-z0-9]*\d)(?=[A-Za-z0-9]*[A-Z])[A-Za-z0-9]{5,}|^(?:css|sc|jsx|svelte|ember|ng|_)-?[A-Za-z0-9]*$|__[A-Za-z0-9]{5,}$|[bcdfghjklmnpqrstvwxz]{6,}"
 )
+_WORD = re.compile(r"[^\W\d_]+")
 _NAME = re.compile(r"-?[A-Za-z_][A-Za-z0-9_-]*")
 _KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -58,7 +59,7 @@ def _in_elements(subject: Subject, wanted: str) -> Iterator[Suggestion]:
     if html is None or subject.is_tangled:
         return
     places = 0
-    number = _number(wanted, subject)
+    number = _meant(wanted, subject)
     for element in html.select("body *, head title, head meta, head link")[:MOST_ELEMENTS]:
         if element.tag in ("script", "style", "noscript", "template"):
             continue
@@ -98,6 +99,18 @@ def _likeness(text: str, wanted: str, number: float | None, subject: Subject) ->
     if wanted in text and len(wanted) >= 3:
         return 0.3 + 0.5 * len(wanted) / len(text)
     return 0.0
+
+
+def _meant(wanted: str, subject: Subject) -> float | None:
+    """The number that is wanted, where it stands alone or with a currency: in SKU-0010 the number is not what is meant."""
+    return _number(wanted, subject) if all(map(_is_currency, _WORD.findall(wanted))) else None
+
+
+def _is_currency(word: str) -> bool:
+    try:
+        return bool(parse_currency(word))
+    except NotANumber:
+        return False
 
 
 def _number(text: str, subject: Subject) -> float | None:
@@ -162,7 +175,7 @@ def _is_name(name: str) -> bool:
 
 
 def _in_json(subject: Subject, wanted: str) -> Iterator[Suggestion]:
-    number = _number(wanted, subject)
+    number = _meant(wanted, subject)
     for value in subject.json:
         for path, leaf in islice(_leaves(value, "", 0), MOST_LEAVES):
             text = " ".join(str(leaf).split()) if not isinstance(leaf, bool) else str(leaf).lower()

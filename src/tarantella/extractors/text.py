@@ -27,12 +27,8 @@ def one_line(text: str | None, limit: int) -> str | None:
     """At most so many characters on one line, or None where nothing is left."""
     if not text:
         return None
-    if len(text) > limit:
-        # Before as well as after: a title may be as long as the whole page.
-        text = " ".join(text[: 4 * limit].split())[:limit]
-    else:
-        text = " ".join(text.split())
-    return text.replace("\0", "") or None
+    # Cut before as well as after: a title may be as long as the whole page.
+    return " ".join(text[: 4 * limit].split())[:limit].replace("\0", "") or None
 
 
 def without_nul(text: str) -> str:

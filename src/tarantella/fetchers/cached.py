@@ -15,12 +15,12 @@ from tarantella.domain.cookie import path_of
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import FROM_CACHE
 from tarantella.domain.url import stored
-from tarantella.fetchers.answers import Memory
 from tarantella.fetchers.cache import Cache, Entry, refreshed
 from tarantella.fetchers.contract import Caching, Fetcher, FetchError, Request, Response
 from tarantella.fetchers.cookies import matching
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.robots import KEPT_SECONDS
+from tarantella.fetchers.ttl_cache import Memory
 
 # Answers that are likely to be the same the next time. What a site says when it is ill, or has had enough of us, isn't.
 STORED = frozenset({200, 203, 204, 301, 302, 303, 307, 308, 404, 410})

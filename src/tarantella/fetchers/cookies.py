@@ -17,6 +17,8 @@ from tarantella.domain.url import Url
 Given = Mapping[str, str]
 
 MAX_FILE = 10_000_000
+# Servers refuse longer headers: a page that sets many cookies would cost all the others of its host.
+MOST_SENT = 8_000
 
 
 def matching(url: Url, cookies: Iterable[Given]) -> dict[str, str]:
@@ -32,11 +34,20 @@ def matching(url: Url, cookies: Iterable[Given]) -> dict[str, str]:
 
 
 def cookie_pairs(url: Url, given: Iterable[Given], kept: Iterable[Cookie], now: float) -> list[str]:
-    """What the Cookie header of this request says: a site's own cookie takes the place of a user's with its name."""
+    """What the Cookie header of this request says: a site's own cookie takes the place of a user's with its name.
+
+    Where they are too long together, what does not fit any more is left out.
+    """
     own = sent_to(url, kept, now)
     names = {cookie.name for cookie in own}
     users = (f"{name}={value}" for name, value in matching(url, given).items() if name not in names)
-    return [*users, *(f"{cookie.name}={cookie.value}" for cookie in own)]
+    pairs: list[str] = []
+    room = MOST_SENT
+    for pair in (*users, *(f"{cookie.name}={cookie.value}" for cookie in own)):
+        if (length := len(pair) + len("; ")) <= room:
+            room -= length
+            pairs.append(pair)
+    return pairs
 
 
 def set_by(headers: HeaderMap, url: Url, now: float) -> list[Cookie]:

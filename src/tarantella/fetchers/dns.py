@@ -10,7 +10,8 @@ from ipaddress import ip_address
 from threading import Thread
 
 from tarantella.fetchers.addresses import Address
-from tarantella.fetchers.answers import Flights, Memory
+from tarantella.fetchers.single_flight import Flights
+from tarantella.fetchers.ttl_cache import Memory
 
 Lookup = Callable[[str], Sequence[str]]
 

@@ -13,9 +13,10 @@ from protego import Protego
 from tarantella.domain.failure import Failure
 from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, resolve
-from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import Fetcher, FetchError, Options, Request, Response
 from tarantella.fetchers.retry_after import parse_retry_after
+from tarantella.fetchers.single_flight import Flights
+from tarantella.fetchers.ttl_cache import Memory
 
 MAX_BYTES = 500 * 1024
 MAX_REDIRECTS = 5

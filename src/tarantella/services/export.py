@@ -10,7 +10,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.struct import Frozen
 from tarantella.exporters import EXPORTERS, FOLDERS
 from tarantella.exporters.as_parquet import check_library
-from tarantella.exporters.export import STDOUT, exporter_named, extension_of, format_of
+from tarantella.exporters.export import STDOUT, check_ending, exporter_named, extension_of, format_of
 from tarantella.exporters.export import export as write
 from tarantella.services.app import App
 from tarantella.services.runs import field_names, record_stream
@@ -52,6 +52,8 @@ def target_of(
     path = Path(output)
     chosen = format_name or format_of(path) or USUAL_FORMAT
     _check_path(path, not_to, app.settings.data_dir, is_folder=chosen in FOLDERS)
+    if format_name is None:
+        check_ending(path)
     return Target(chosen, path)
 
 

@@ -22,7 +22,7 @@ from tarantella.fetchers.contract import FetchError
 from tarantella.fetchers.proxy import parse_proxy
 from tarantella.services.app import App
 from tarantella.services.probe import Prober
-from tarantella.services.specs import spec_of, target_of
+from tarantella.services.specs import spec_of, start_address
 from tarantella.services.strategy import resolved
 from tarantella.store import jobs
 from tarantella.store.ids import new_id
@@ -97,10 +97,11 @@ async def changed(app: App, prober: Prober, job_id: str, changes: Mapping[str, A
 async def _checked(app: App, prober: Prober, job: Job) -> Job:
     """The job in normal form, with what there is to warn of; raises InvalidInput for one that could never work."""
     checked_frequency(job.frequency)
-    url = target_of(job.target_url, "target_url")
+    url = start_address(job.target_url, "target_url")
     job = replace(job, target_url=job.target_url.strip(), fields=checked_fields(job.fields))
     _check_proxy(job)
     spec = _spec(app, job, url)
+    spec.check_patterns()
     spec.check_secrets()
     Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     warning = await prober.warning(url, app.settings.allow_networks)
@@ -158,7 +159,7 @@ async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None 
 
 def spec_of_job(app: App, job: Job) -> tuple[Url, Spec]:
     """Where a job's runs start, and what they are asked to do."""
-    url = target_of(job.target_url, "target_url")
+    url = start_address(job.target_url, "target_url")
     return url, _spec(app, job, url)
 
 

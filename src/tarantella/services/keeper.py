@@ -29,7 +29,7 @@ async def wait_for_keeper(
     On this machine its lifeline tells, in a moment. Where there is none, because it ran on another machine or in a container
     that is no more, only a beat that does not come tells, and somebody has to wait for it.
     """
-    timing = timing or Timing()
+    timing = timing or Timing.of_life(app.settings.worker_life_seconds)
     reaper = Reaper(
         app.database,
         app.settings.workers_dir,

@@ -12,6 +12,7 @@ from tarantella.domain.field import Field, FieldSet
 from tarantella.domain.spec import Spec
 from tarantella.domain.struct import Frozen, field, replace
 from tarantella.domain.url import Url, redact, start_url
+from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors import charset
@@ -20,11 +21,11 @@ from tarantella.extractors.errors import NotADocument
 from tarantella.extractors.page import Wants
 from tarantella.extractors.subject import Subject
 from tarantella.extractors.suggest import Suggestion, suggest
-from tarantella.fetchers import default_user_agent
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.robots import RobotsUnreachable
 from tarantella.services.app import App
 from tarantella.services.runs import field_origins
+from tarantella.services.specs import usual
 
 # What is looked for on a page of which nobody has said what is wanted.
 USUAL = (
@@ -91,7 +92,12 @@ async def preview(
     wanted for. `spec` says how to fetch (networks, headers, proxy, text).
     """
     url = start_url(address)
-    spec = replace(spec or _usual_spec(app), fields=wanted.fields, item=wanted.item, pagination=wanted.pagination)
+    spec = replace(
+        spec or Spec(**usual(app.settings), text="none"),
+        fields=wanted.fields,
+        item=wanted.item,
+        pagination=wanted.pagination,
+    )
     if not wanted.fields:
         spec = replace(spec, fields=tuple(map(Field, USUAL)), item=None)
     wants = Wants.of(spec)
@@ -140,33 +146,9 @@ def _room() -> Iterator[None]:
         _looking -= 1
 
 
-def _usual_spec(app: App) -> Spec:
-    settings = app.settings
-    return Spec(
-        user_agent=settings.user_agent,
-        allow_networks=tuple(settings.allow_networks),
-        connect_timeout=settings.connect_timeout_seconds,
-        total_timeout=settings.http_timeout_seconds,
-        text="none",
-    )
-
-
 async def _visit(tools: Tools, url: Url, spec: Spec, wants: Wants) -> Visit:
     """The page behind all its redirects, each of which may be refused."""
-    options = Options(
-        user_agent=spec.user_agent or default_user_agent(),
-        headers=spec.secrets.headers,
-        trusted_servers=frozenset({url.server}),
-        cookies=spec.secrets.cookies,
-        proxy=spec.secrets.proxy,
-        near_proxy=spec.secrets.near_proxy,
-        ca_file=spec.ca_file,
-        allow_networks=spec.allow_networks,
-        connect_timeout=spec.connect_timeout,
-        total_timeout=spec.total_timeout,
-        max_body=spec.max_body,
-        max_decoded=spec.max_decoded,
-    )
+    options = replace(options_of(spec), trusted_servers=frozenset({url.server}))
     hops = 0
     for _ in range(options.max_redirects + 1):
         if spec.obey_robots:

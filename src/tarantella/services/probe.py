@@ -16,9 +16,10 @@ from tarantella.domain.url import Url, start_url
 from tarantella.engine.served import options_of
 from tarantella.engine.tools import Tools
 from tarantella.extractors.page import Wants
-from tarantella.fetchers.answers import Flights, Memory
 from tarantella.fetchers.contract import FetchError, Options, Request
 from tarantella.fetchers.robots import RobotsUnreachable
+from tarantella.fetchers.single_flight import Flights
+from tarantella.fetchers.ttl_cache import Memory
 from tarantella.log import log
 
 SECONDS = 2.0

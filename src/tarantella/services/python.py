@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import aclosing, suppress
 from functools import partial
@@ -14,11 +14,22 @@ from typing import Any
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.job import Wish, wish_of, wished
+from tarantella.domain.reasons import in_words
 from tarantella.domain.sitemap import chosen as chosen_sitemap
 from tarantella.domain.spec import Spec
+from tarantella.domain.url import redact
+from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.foreground import Interrupt, work_on
-from tarantella.services.python_options import Fields, fields_wanted, path_of, several, spec_values, trap_limits
+from tarantella.services.python_options import (
+    Fields,
+    fields_wanted,
+    path_of,
+    secrets_wanted,
+    several,
+    spec_values,
+    trap_limits,
+)
 from tarantella.services.submit import submit
 from tarantella.store import records
 from tarantella.store.ids import new_id
@@ -49,6 +60,10 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         traps: dict[str, int | None] | bool = True,
         strategy: str = Wish.AUTO,
         requires_auth: bool = False,
+        headers: Mapping[str, str] | None = None,
+        cookies_file: str | Path | None = None,
+        proxy: str | None = None,
+        fill: Mapping[str, str] | None = None,
         **options: Any,
     ) -> AsyncGenerator[Record, None]:
         """Scrape and yield each record as soon as it is stored.
@@ -58,6 +73,8 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
         as in a fields file.
         Left to us, pages that need a browser get one if there is any; `strategy="http"` reads them as they are sent, and
         `strategy="browser"` reads pages as their scripts have left them; `browser={"wait_for": ".price", "scroll": 5}` says how.
+        `headers`, as in `{"Authorization": "Bearer ..."}`, go only to the servers where the run starts. `cookies_file` is a
+        cookies.txt, `proxy` an address like `http://host:3128`; `fill` has what a browser's actions fill in, by its name.
         With `cache=True` answers are kept for later runs.
         `sitemap` is "auto", an address or several; `traps` are limits as in `{"dates": 100, "queries": None}`, or False for none.
         Leaving the loop early pauses the run; `tarantella runs resume` goes on with it.
@@ -72,7 +89,8 @@ def make_scrape_async(open_app: OpenApp) -> Callable[..., AsyncGenerator[Record,
                 pagination=wanted.pagination,
                 sitemaps=tuple(map(chosen_sitemap, several(sitemap, "sitemap"))),
                 traps=trap_limits(traps),
-                **spec_values(app.settings, options),
+                secrets=secrets_wanted(headers, cookies_file, proxy, fill),
+                **spec_values(app.settings, options, ("urls", *(scrape_async.__kwdefaults__ or ()))),
             )
             spec = wished(spec, wish_of(strategy), requires_auth=requires_auth)
             # Closed by hand: the run must have been let go of before the database is.
@@ -150,6 +168,16 @@ def _put(
     return True
 
 
+async def _why(app: App, run: Run) -> str:
+    """What became of most of its pages, in words."""
+    found = await runs.troubles(app, run.id)
+    if not found:
+        return f"the run is {run.status}"
+    most = max(found, key=lambda each: int(each["count"]))
+    detail = f" ({redact(most['detail']).rstrip('.')})" if most["detail"] else ""
+    return f"{in_words(most['reason'])}{detail}"
+
+
 async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[Record, None]:
     run_id = new_id()
     interrupt = Interrupt()
@@ -173,7 +201,8 @@ async def _records(app: App, spec: Spec, urls: Sequence[str]) -> AsyncGenerator[
         run = work.result()
         if run.counts.total and not run.counts.done:
             raise ScrapeFailed(
-                f"Nothing could be scraped: {run.failure_code}: {run.error_message}.", remedy=f"The run is {run.id}."
+                f"Nothing could be scraped: {await _why(app, run)}.",
+                remedy=f"`tarantella runs show {run.id}` tells more.",
             )
     finally:
         interrupt.set()

@@ -15,11 +15,13 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import FieldSet, field_set_of, fields_of
 from tarantella.domain.run import Priority
 from tarantella.domain.scope import ScopeKind
-from tarantella.domain.spec import Spec
+from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.struct import replace
 from tarantella.domain.trap import LARGEST_LIMIT, OFF, TrapLimits, out_of_range
 from tarantella.services.cache import folder_of
 from tarantella.services.fields_file import read_fields_file
+from tarantella.services.secrets import secrets_of
+from tarantella.services.specs import usual
 from tarantella.settings import Settings
 
 Fields: TypeAlias = Mapping[str, Any] | Sequence[Any] | None
@@ -52,7 +54,39 @@ def fields_wanted(fields: Fields, file: str | Path | None) -> FieldSet:
     if isinstance(fields, Mapping) and not {"fields", "item", "pagination"} & set(fields):
         return replace(wanted, fields=(*wanted.fields, *fields_of(fields)))
     chosen = field_set_of(fields)
-    return replace(chosen, fields=(*wanted.fields, *chosen.fields), item=chosen.item or wanted.item)
+    return FieldSet(
+        fields=(*wanted.fields, *chosen.fields),
+        item=chosen.item or wanted.item,
+        pagination=chosen.pagination or wanted.pagination,
+    )
+
+
+_REMEDIES = {
+    "header": 'Write them as headers={"Name": "value"}.',
+    "proxy": 'Write it as proxy="http://host:3128"; https and socks5 work too.',
+}
+
+
+def secrets_wanted(headers: Any, cookies_file: Any, proxy: Any, fill: Any) -> Secrets:
+    """What is sent along with requests, or filled in by name where a browser's actions say so."""
+    if proxy is not None and not isinstance(proxy, str):
+        raise _wrong("proxy", type(proxy).__name__, "a text")
+    return secrets_of(
+        _texts(headers, "headers"),
+        path_of(cookies_file, "cookies_file"),
+        proxy,
+        _texts(fill, "fill"),
+        remedies=_REMEDIES,
+    )
+
+
+def _texts(value: Any, name: str) -> Mapping[str, str]:
+    """Texts by name. What is in them is not told: it may be a password."""
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(isinstance(each, str) for pair in value.items() for each in pair):
+        raise InvalidInput(f"{name} are not texts by name.", field=name, remedy=f'Give {name}={{"Name": "value"}}.')
+    return value
 
 
 def trap_limits(limits: Mapping[str, int | None] | bool) -> TrapLimits:
@@ -69,36 +103,28 @@ def trap_limits(limits: Mapping[str, int | None] | bool) -> TrapLimits:
 
 
 # What can be said of a run, but for what has a parameter of its own.
-_OWN = ("urls", "fields", "item", "pagination", "sitemaps", "traps", "strategy", "auto")
+_OWN = ("fields", "item", "pagination", "sitemaps", "traps", "strategy", "auto", "secrets")
 _OPTIONS = set(Spec.__struct_fields__) - set(_OWN)
 
 
-def spec_values(settings: Settings, options: Mapping[str, Any]) -> dict[str, Any]:
-    """What was said of a run, and for the rest what the settings say."""
+def spec_values(settings: Settings, options: Mapping[str, Any], parameters: Iterable[str] = ()) -> dict[str, Any]:
+    """What was said of a run, and for the rest what the settings say. The parameters are what else could have been said."""
     said = dict(options)
-    if said.pop("cache", False):
-        said.setdefault("cache_dir", str(folder_of(settings, None)))
+    if said.pop("cache", False) and said.get("cache_dir") is None:
+        said["cache_dir"] = str(folder_of(settings, None))
     for name in said.keys() - _OPTIONS:
-        likely = get_close_matches(name, _OPTIONS, 1, cutoff=0.6)
+        known = sorted({*_OPTIONS, "cache", *parameters})
+        likely = get_close_matches(name, known, 1, cutoff=0.6)
         raise InvalidInput(
             f"scrape() has no option {name!r}.",
             field=name,
-            remedy=f"Did you mean {likely[0]!r}?" if likely else f"It has {', '.join(sorted(_OPTIONS))}.",
+            remedy=f"Did you mean {likely[0]!r}?" if likely else f"It has {', '.join(known)}.",
         )
+    if said.get("cache_ttl") is not None and said.get("cache_dir") is None:
+        raise InvalidInput("cache_ttl is for a cache.", field="cache_ttl", remedy="Add cache=True.")
     if said.get("browser", Browsing()) is None:
         del said["browser"]
-    return {
-        "cache_bytes": settings.cache_bytes,
-        "concurrency": settings.concurrency,
-        "per_host": settings.per_host,
-        "max_pages": settings.max_pages,
-        "attempts": settings.attempts,
-        "total_timeout": settings.http_timeout_seconds,
-        "connect_timeout": settings.connect_timeout_seconds,
-        "user_agent": settings.user_agent,
-        "allow_networks": tuple(settings.allow_networks),
-        **{name: _MADE.get(name, _plain)(value, name) for name, value in said.items()},
-    }
+    return {**usual(settings), **{name: _MADE.get(name, _plain)(value, name) for name, value in said.items()}}
 
 
 def _scope(value: Any, name: str) -> ScopeKind:
@@ -161,6 +187,6 @@ _MADE: Mapping[str, Callable[[Any, str], Any]] = {
 
 
 def _wrong(name: str, value: Any, wanted: str) -> InvalidInput:
-    shown = repr(value) if name != "secrets" else type(value).__name__
+    shown = repr(value)
     shown = shown if len(shown) <= 100 else f"{shown[:100]}…"
     return InvalidInput(f"{name} is {shown}.", field=name, remedy=f"Give {wanted}.")

@@ -8,12 +8,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-import orjson
-
-from tarantella.domain.errors import InvalidInput
+from tarantella.domain.errors import Gone, InvalidInput
 from tarantella.domain.field import FieldSet
 from tarantella.domain.struct import replace
 from tarantella.engine.reader import MOST_CHILDREN, Readers
+from tarantella.exporters.values import to_json
 from tarantella.extractors.errors import ExtractionFailed, NotADocument
 from tarantella.extractors.page import Extracted, Wants, extract
 from tarantella.services.app import App
@@ -21,6 +20,7 @@ from tarantella.store import bodies, events, runs
 from tarantella.store.bodies import Kept, Reread
 from tarantella.store.ids import new_id
 from tarantella.store.runs import Run
+from tarantella.store.tx import Tx
 
 AT_ONCE = 4 * MOST_CHILDREN
 # What a record says of how its page was fetched, which has not changed.
@@ -48,17 +48,27 @@ async def reextract(app: App, run_id: str, wanted: FieldSet, *, text: str | None
     readers = Readers()
     try:
         last = 0
-        while kept := await app.database.read(partial(bodies.after, run_id=origin, last=last, limit=AT_ONCE)):
+        while kept := await app.database.read(partial(_next_bodies, run_id=origin, last=last)):
             last = kept[-1].page_id
             reread = await asyncio.gather(*(_reread(readers, page, wants) for page in kept))
             add = partial(bodies.add, run_id=new, pages=reread, now=app.now())
             await app.database.write(add, name="reextract")
+        finish = partial(bodies.finish, run_id=new, source=origin, now=app.now())
+        await app.database.write(finish, durable=True, name="reextract")
+    except Gone:
+        # Half of a run is none, and nobody would see it. What a database in trouble leaves behind is for the duties: it may
+        # have heard of the end without our knowing.
+        while not await app.database.write(partial(runs.delete_some, run_id=new, unacknowledged=True)):
+            pass
+        raise
     finally:
         await readers.close()
-    await app.database.write(
-        partial(bodies.finish, run_id=new, source=origin, now=app.now()), durable=True, name="reextract"
-    )
     return await app.database.read(partial(runs.get, run_id=new))
+
+
+def _next_bodies(tx: Tx, run_id: str, last: int) -> list[Kept]:
+    runs.still_there(tx, run_id)
+    return bodies.after(tx, run_id, last, AT_ONCE)
 
 
 async def _run_with_bodies(app: App, run_id: str) -> str:
@@ -93,4 +103,4 @@ async def _reread(readers: Readers, page: Kept, wants: Wants) -> Reread:
 
 def _record(fetched: Mapping[str, Any], data: Mapping[str, Any]) -> str:
     first = {name: fetched[name] for name in ("url", "final_url") if name in fetched}
-    return orjson.dumps({**first, **data, **fetched}).decode()
+    return to_json({**first, **data, **fetched}).decode()

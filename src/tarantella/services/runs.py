@@ -13,7 +13,7 @@ from tarantella.domain.errors import NotFound
 from tarantella.domain.event import STRATEGY_MISSING, Level
 from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import RunStatus
-from tarantella.domain.scope import Scope
+from tarantella.domain.scope import kept_out_by
 from tarantella.domain.spec import Field, Spec
 from tarantella.domain.trap_counts import Traps
 from tarantella.domain.url import Url, fingerprint, redact, resolve, start_url
@@ -25,6 +25,7 @@ from tarantella.services.app import App
 from tarantella.services.target import forget
 from tarantella.store import closing, events, first_page, pages, records, runs, steering, workers
 from tarantella.store.runs import Run
+from tarantella.store.standing import standings
 from tarantella.store.tx import Tx
 
 __all__ = [
@@ -190,19 +191,21 @@ async def delete(app: App, run_id: str) -> None:
 
 async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
     """The whole story of a page: where it was found, every attempt, what was decided and why."""
-    url = start_url(address)
 
     def look(tx: Tx) -> dict[str, Any]:
         run = runs.get(tx, run_id)
-        found = (pages.find(tx, run_id, mark) for mark in (fingerprint(url.href), *sitemap.marks(url.href)))
+        urls = _meant(run, address)
+        marks = (mark for url in urls for mark in (fingerprint(url.href), *sitemap.marks(url.href)))
+        found = (pages.find(tx, run_id, mark) for mark in marks)
         page = next((each for each in found if each is not None), None)
         if page is None:
-            raise _no_page(run, url, app.now())
+            raise _no_page(run, urls[0], app.now())
         parent = pages.by_id(tx, page["found_on"]) if page["found_on"] else None
         found_there = records.of_page(tx, page["id"]) if page["state"] == PageState.DONE else []
         return {
             "page": page,
             "found_on": parent,
+            "waits": _why_it_waits(tx, app, run, page),
             "attempts": pages.attempts(tx, page["id"]),
             "fields": [field for record in found_there for field in field_origins(record, run.spec)],
         }
@@ -210,12 +213,31 @@ async def explain(app: App, run_id: str, address: str) -> dict[str, Any]:
     return await app.database.read(look)
 
 
+def _why_it_waits(tx: Tx, app: App, run: Run, page: Mapping[str, Any]) -> str | None:
+    """What keeps a pending page, beside the time at which it is due."""
+    if page["state"] != PageState.PENDING:
+        return None
+    if run.status in (RunStatus.QUEUED, RunStatus.PAUSED):
+        return f"its run is {run.status}"
+    now = app.now()
+    standing = standings(tx, [run.id], list(app.strategies()), now, lane=page["lane"]).get(run.id)
+    return standing.why_a_page_waits(now) if standing is not None else None
+
+
+def _meant(run: Run, address: str) -> list[Url]:
+    """An address as a person types it; a path is one at each of the servers where the run starts."""
+    if not run.roots or not address.startswith("/") or address.startswith("//"):
+        return [start_url(address)]
+    return list(dict.fromkeys(resolve(address, root) for root in run.roots))
+
+
 def _no_page(run: Run, url: Url, now: float) -> NotFound:
     """Why an address is not a page of a run, as far as that can be told."""
     message = f"{redact(url.href)} is not a page of this run."
     roots = [resolve(root) for root in run.roots]
-    if not Scope.of(run.spec.scope, roots, run.spec.include, run.spec.exclude).contains(url):
-        return NotFound(f"{message} It is outside the scope.", remedy="--scope and --include draw it.")
+    if (kept_out := kept_out_by(run.spec.scope, roots, run.spec.include, run.spec.exclude, url)) is not None:
+        why, option = kept_out
+        return NotFound(f"{message} {why}.", remedy=f"To let it in, scrape with another {option}.")
     trap = Traps(run.spec.traps, time.gmtime(now).tm_year, run.traps).stopped_by(url)
     if trap is not None:
         why = f"Addresses like it were taken for a trap: {trap.in_words} ({redact(trap.pattern)})."
@@ -227,7 +249,12 @@ def _no_page(run: Run, url: Url, now: float) -> NotFound:
 def record_stream(app: App, run_id: str) -> Iterator[StoredRecord]:
     """All records of a run in order, read in slices: many of small ones, few of large ones."""
     last, limit = 0, FIRST_SLICE
-    while found := app.database.read_now(partial(records.as_stored, run_id=run_id, last=last, limit=limit)):
+
+    def look(tx: Tx) -> Sequence[Sequence[Any]]:
+        runs.still_there(tx, run_id)
+        return records.as_stored(tx, run_id, last, limit)
+
+    while found := app.database.read_now(look):
         for _, text in found:
             yield StoredRecord(text)
         last = found[-1][0]

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
-from math import inf
 from typing import Any, Literal
 
 from tarantella.domain.backoff import Backoff
@@ -15,12 +13,10 @@ from tarantella.domain.page import INCOMPLETE_SKIPS, PageState, Skip
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.struct import Frozen
 from tarantella.domain.url import fingerprint
-from tarantella.fetchers.answers import Flights
 from tarantella.services.app import App
-from tarantella.services.specs import spec_of, target_of
-from tarantella.store import overview, pages, records, runs, workers
+from tarantella.services.specs import spec_of, start_address
+from tarantella.store import pages, records, runs
 from tarantella.store.ids import new_id
-from tarantella.store.overview import BrokenHost
 from tarantella.store.runs import SCRAPING, Run
 from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
@@ -28,11 +24,7 @@ from tarantella.store.tx import Tx
 SLICE = 100
 MOST_CHARACTERS = 8_000_000  # of text in one answer
 MOST_ERRORS = 1_000
-DAY = 86_400.0
-TROUBLES_KEPT = 5.0  # seconds
-STALE_BEAT = 60.0
 ErrorClass = Literal["timeout", "connection", "general"]
-Health = Literal["healthy", "degraded", "at_capacity"]
 _ERROR_CLASSES: Mapping[str, ErrorClass] = {
     Failure.TIMEOUT: "timeout",
     Skip.DEADLINE: "timeout",
@@ -67,7 +59,7 @@ class TaskRequest(Frozen):
 
 def submission_of(app: App, wanted: TaskRequest) -> Submission:
     """The run that a task is."""
-    url = target_of(wanted.url, "url")
+    url = start_address(wanted.url, "url")
     spec = spec_of(
         app.settings,
         auto=True,
@@ -146,56 +138,6 @@ def _errors(tx: Tx, run_id: str) -> list[dict[str, Any]]:
             left = MOST_ERRORS - len(found)
             found += pages.listed(tx, run_id, state=PageState.SKIPPED, reason=reason, limit=left)
     return found
-
-
-# -- the system
-
-
-class SystemStatus(Frozen):
-    """How much is going on, and what goes wrong."""
-
-    health: Health
-    runs: Mapping[str, int]  # by status
-    slots: int
-    troubles: Mapping[str, int]  # pages of the last day that failed or were left, by reason
-    hosts: list[BrokenHost]
-    workers: int
-    now: float
-
-
-class Overview:
-    """Looks at everything together, at most once in a while however many ask."""
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._flights: Flights[str, SystemStatus] = Flights()
-        self._known: tuple[float, Mapping[str, int]] = (-inf, {})
-
-    async def look(self, app: App) -> SystemStatus:
-        return await self._flights.join("", lambda: self._look(app))
-
-    async def _look(self, app: App) -> SystemStatus:
-        now = app.now()
-        # Counting failed pages takes longer than all the rest, and nobody needs it to the second.
-        if self._clock() - self._known[0] >= TROUBLES_KEPT:
-            troubles = await app.database.read(partial(overview.troubles_since, since=now - DAY))
-            self._known = (self._clock(), troubles)
-
-        def count(tx: Tx) -> tuple[dict[str, int], list[BrokenHost], list[float]]:
-            beats = [worker.beat_at for worker in workers.alive(tx)]
-            return overview.runs_by_status(tx), overview.broken_hosts(tx), beats
-
-        by_status, hosts, beats = await app.database.read(count)
-        alive = sum(now - beat < STALE_BEAT for beat in beats)
-        health = _health(by_status, app.settings.max_concurrent_tasks, alive)
-        return SystemStatus(health, by_status, app.settings.max_concurrent_tasks, self._known[1], hosts, alive, now)
-
-
-def _health(by_status: Mapping[str, int], slots: int, alive: int) -> Health:
-    running = by_status.get(RunStatus.RUNNING, 0)
-    if (running or by_status.get(RunStatus.QUEUED, 0)) and not alive:
-        return "degraded"
-    return "at_capacity" if running >= slots else "healthy"
 
 
 def error_class(reason: str | None) -> ErrorClass:

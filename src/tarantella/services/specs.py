@@ -1,4 +1,4 @@
-"""The spec of a run that was asked for over HTTP: what was said, and the settings for what was not."""
+"""The spec of a run: what was said, and the settings for what was not."""
 
 from __future__ import annotations
 
@@ -11,25 +11,29 @@ from tarantella.settings import Settings
 DEADLINE_SECONDS = 30 * 60.0
 
 
-def spec_of(settings: Settings, **said: Any) -> Spec:
-    """The spec with these values; what is None was not said."""
-    usual: dict[str, Any] = {
+def usual(settings: Settings, **said: Any) -> dict[str, Any]:
+    """What the settings say of every run, but for what was said; what is None was not."""
+    return {
         "max_pages": settings.max_pages,
         "concurrency": settings.concurrency,
         "per_host": settings.per_host,
-        "deadline_seconds": DEADLINE_SECONDS,
         "attempts": settings.attempts,
         "user_agent": settings.user_agent,
-        # Which private networks may be reached is for whoever runs the server to say, not for a request.
-        "allow_networks": settings.allow_networks,
+        "allow_networks": tuple(settings.allow_networks),
         "connect_timeout": settings.connect_timeout_seconds,
         "total_timeout": settings.http_timeout_seconds,
+        "cache_bytes": settings.cache_bytes,
         "durable": settings.durability == "full",
+        **{name: value for name, value in said.items() if value is not None},
     }
-    return Spec(**{**usual, **{name: value for name, value in said.items() if value is not None}})
 
 
-def target_of(address: str, field: str) -> Url:
+def spec_of(settings: Settings, **said: Any) -> Spec:
+    """The spec of a run that was asked for over HTTP. Which private networks it may reach is not for a request to say."""
+    return Spec(**{"deadline_seconds": DEADLINE_SECONDS, **usual(settings, **said)})
+
+
+def start_address(address: str, field: str) -> Url:
     """The address to start from. What a person may leave out, a program has to say: http or https."""
     try:
         if address.strip().lower().partition("://")[0] not in SCHEMES:

@@ -29,6 +29,7 @@ async def submit(
 ) -> str:
     """Store a new run durably and give its id."""
     run_id = run_id or new_id()
+    spec.check_patterns()
     spec.check_secrets()
     Wants.of(spec)  # a selector that can't be understood is refused now, not on every page
     links = _links(urls)

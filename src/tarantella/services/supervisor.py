@@ -204,7 +204,7 @@ class Supervisor:
             if worker is not None:
                 engine.state, engine.condition = EngineState.RUNNING, worker.condition
                 await self._judge(engine, worker)
-            elif self._clock() - engine.started > self._app.settings.stall_seconds:
+            elif self._clock() - max(engine.started, self.vigils.since) > self._app.settings.stall_seconds:
                 self._kill(engine, "it never began to work")
 
     async def _judge(self, engine: Engine, worker: Watched) -> None:

@@ -14,6 +14,7 @@ from tarantella.domain.vitals import Condition
 from tarantella.queues.broker import Away, ask
 from tarantella.services.app import App
 from tarantella.services.vigils import Vigils, Watched
+from tarantella.services.writing import Writing
 from tarantella.store import counters
 from tarantella.store import system as store
 from tarantella.store.system import Census
@@ -31,6 +32,7 @@ class Readiness(Frozen):
     store: str
     engines: str
     is_ready: bool
+    remedy: str | None = None  # of what is wrong with the store
 
 
 class Broker(Frozen):
@@ -50,14 +52,17 @@ class System(Frozen):
     broker: Broker | None = None
 
 
-async def readiness(vigils: Vigils) -> Readiness:
-    """The store answers, and an engine gets on with what there is to do. That there is much to do is no fault."""
+async def readiness(vigils: Vigils, writing: Writing) -> Readiness:
+    """The store answers and can be written, and an engine gets on with what there is to do. That there is much is no fault."""
     try:
         await asyncio.wait_for(vigils.look(), STORE_PATIENCE)
     except TimeoutError:
-        return Readiness(f"it has not answered within {STORE_PATIENCE:.0f} s", "unknown", False)
+        silent = f"it has not answered within {STORE_PATIENCE:.0f} s"
+        return Readiness(silent, "unknown", False, "See whether its disk or its server answers.")
     except StoreError as error:
-        return Readiness(error.message, "unknown", False)
+        return Readiness(error.message, "unknown", False, error.remedy)
+    if (refusal := await writing.refusal(STORE_PATIENCE)) is not None:
+        return Readiness(refusal.message, "unknown", False, refusal.remedy)
     serving = vigils.serving()
     getting_on = [worker for worker in serving if worker.condition in GETS_ON]
     if getting_on:

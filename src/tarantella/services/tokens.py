@@ -55,16 +55,19 @@ class Tokens:
         self._clock = clock
         self._known: Sequence[Token] = ()
         self._read_at: float | None = None
-        self._reading = asyncio.Lock()
+        self._reading: asyncio.Task[None] | None = None
 
     async def valid(self) -> Sequence[Token]:
         if self._is_old():
-            async with self._reading:
-                # Whoever waited here finds that somebody else has just read them.
-                if self._is_old():
-                    self._known = await self._app.database.read(tokens.valid)
-                    self._read_at = self._clock()
+            # All who wait hear the same: one after the other they would wait for a silent database as often as they are.
+            if self._reading is None or self._reading.done():
+                self._reading = asyncio.create_task(self._read())
+            await asyncio.shield(self._reading)
         return self._known
+
+    async def _read(self) -> None:
+        self._known = await self._app.database.read(tokens.valid)
+        self._read_at = self._clock()
 
     async def scope_of(self, shown: str) -> Scope | None:
         """What somebody who shows this may do; None when it is no token of ours."""

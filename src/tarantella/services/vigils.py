@@ -15,6 +15,8 @@ from tarantella.services.app import App
 from tarantella.store import workers
 from tarantella.store.connection import Row
 
+LONGEST_LOOK = 5.0  # seconds; whoever is seen after more than that is watched anew
+
 
 class Watched(Frozen):
     """A worker as it was last seen."""
@@ -55,26 +57,34 @@ class Vigils:
         self._clock = clock
         self._vigils: dict[str, Vigil] = {}
         self.workers: Sequence[Watched] = ()
-        self.looked_at: float | None = None  # by the clock; None until the first look
+        self.since = clock()  # when the watch over all of them began, or began anew
         self.trouble: str | None = None  # why the store could not be asked, if it could not
 
     async def look(self) -> Sequence[Watched]:
         """See all workers that live, and how each of them gets on."""
+        began = self._clock()
         try:
             found = [row for row in await self._app.database.read(workers.alive) if not self._is_gone(row)]
         except StoreError as error:
             # Nobody can be blamed for what can't be seen: the watch begins anew.
-            self._vigils.clear()
+            self._begin(self._clock())
             self.trouble = str(error)
             raise
         self.trouble = None
-        now = self.looked_at = self._clock()
+        now = self._clock()
+        if now - began > LONGEST_LOOK:
+            # They wait for the same store as we did: that nothing was heard of them for so long says nothing of them.
+            self._begin(now)
         self._vigils = {
             row.id: self._vigils.get(row.id) or Vigil(now, self._app.settings.stall_seconds, **self._since(row, now))
             for row in found
         }
         self.workers = [self._watched(row, now) for row in found]
         return self.workers
+
+    def _begin(self, now: float) -> None:
+        self._vigils.clear()
+        self.since = now
 
     def start_anew(self, worker_id: str) -> None:
         """Forget what was held against a worker."""

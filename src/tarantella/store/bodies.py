@@ -97,8 +97,9 @@ def add(tx: Tx, run_id: str, pages: Sequence[Reread], now: float) -> None:
         lacking = coverage.added(lacking, page.lacking)
     tx.execute(
         "UPDATE runs SET total = total + :n, done = done + :n, records = records + :records, stored = stored + :bytes, "
-        "lacking = :lacking WHERE id = :id",
+        "lacking = :lacking, created_at = :now WHERE id = :id",  # what goes on for long is not taken for left behind
         id=run_id,
+        now=now,
         n=len(fresh),
         records=len(records),
         bytes=sum(len(data) for *_, data in records),

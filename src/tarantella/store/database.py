@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TypeVar
 
 from tarantella import crashpoints
+from tarantella.domain.errors import StoreBusy
 from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
 from tarantella.store.disk import Disk
@@ -48,10 +49,11 @@ class Database:
 
     dialect: Dialect
 
-    def __init__(self, place: Place, *, patience: float = PATIENCE) -> None:
+    def __init__(self, place: Place, *, patience: float = PATIENCE, limit: float | None = None) -> None:
         self.place = place
         self.dialect = dialect_of(place)
         self._patience = patience
+        self._limit = limit  # seconds for a server that is there and says nothing; None where that is waited for
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._readers = ThreadPoolExecutor(2, thread_name_prefix="store-reader")
         self._keeper = ThreadPoolExecutor(1, thread_name_prefix="store-keeper")
@@ -68,15 +70,26 @@ class Database:
         self.intake = Intake(self)
 
     async def write(
-        self, work: Callable[[Tx], T], *, durable: bool = False, name: str = "write", here: bool = False
+        self,
+        work: Callable[[Tx], T],
+        *,
+        durable: bool = False,
+        name: str = "write",
+        here: bool = False,
+        limited: bool = True,
     ) -> T:
         """Run work in a write transaction and wait for its commit.
 
         `here` is for work of many short statements: if nobody has to be waited for, it is done on this thread, which would
-        otherwise take the interpreter from the writer's after each of them.
+        otherwise take the interpreter from the writer's after each of them. `limited` work may be given up while it is
+        under way, and be done all the same.
         """
         done = await self._written_here(work, name) if here and self.dialect.is_near else None
-        result = done[0] if done else await asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
+        if done:
+            result = done[0]
+        else:
+            writing = asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
+            result = await (self.in_time(writing) if limited else writing)
         if durable:
             await self.kept()
         return result
@@ -94,7 +107,21 @@ class Database:
 
     async def read(self, work: Callable[[Tx], T]) -> T:
         """Run work in a short read transaction."""
-        return await asyncio.wrap_future(self._readers.submit(self._read, work))
+        return await self.in_time(asyncio.wrap_future(self._readers.submit(self._read, work)))
+
+    async def in_time(self, answer: Awaitable[T]) -> T:
+        """Wait for what the database has to say, as long as somebody may be kept waiting."""
+        if self._limit is None or self.dialect.is_near:
+            return await answer
+        try:
+            # A server that is frozen keeps its connections: nothing but the time tells that it is not there.
+            async with asyncio.timeout(self._limit):
+                return await answer
+        except TimeoutError:
+            raise StoreBusy(
+                f"{self.dialect.told} has said nothing for {self._limit:.0f} s.",
+                remedy="See whether the server gets on; try again.",
+            ) from None
 
     def read_now(self, work: Callable[[Tx], T]) -> T:
         return self._readers.submit(self._read, work).result()

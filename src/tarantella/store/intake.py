@@ -54,14 +54,17 @@ class Intake:
         self._waiting.append(_Waiting(work, finish, done))
         if self._committing is None or self._committing.done():
             self._committing = asyncio.create_task(self._commit_all())
-        return await done
+        return await self._database.in_time(done)
 
     async def _commit_all(self) -> None:
         while self._waiting:
             group: list[_Waiting] = []
             answers: list[Any]
             try:
-                answers = await self._database.write(partial(self._together, group=group), durable=True, name="submit")
+                # Without a limit: given up while it is under way, it would take in others of whom nobody hears again.
+                answers = await self._database.write(
+                    partial(self._together, group=group), durable=True, name="submit", limited=False
+                )
             except Exception as error:
                 if not group:  # it did not even begin
                     group.extend(self._more())
@@ -75,8 +78,10 @@ class Intake:
                     one.done.set_result(answer)
 
     def _more(self) -> Iterator[_Waiting]:
+        """Those that wait; who has given up was told so, and comes back."""
         while self._waiting:
-            yield self._waiting.popleft()
+            if not (one := self._waiting.popleft()).done.done():
+                yield one
 
     def _together(self, tx: Tx, group: list[_Waiting]) -> list[Any]:
         """What came of each: a result, or the error for which it alone was refused.

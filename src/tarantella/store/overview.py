@@ -11,23 +11,25 @@ MOST_RUNS = 1_000
 
 
 class BrokenHost(Frozen):
-    """A host that has failed lately."""
+    """A host that has failed lately; one in parts, as the worst of them is."""
 
     name: str
-    state: str
     failures: int
-    open_until: float
+    open_until: float  # 0 where no breaker is open
 
 
 def runs_by_status(tx: Tx) -> dict[str, int]:
+    """How many runs there are for users, by status."""
     rows = tx.all(f"SELECT status, count(*) AS runs FROM runs WHERE {runs.IS_SEEN} GROUP BY status")
     return {row.status: row.runs for row in rows}
 
 
 def broken_hosts(tx: Tx) -> list[BrokenHost]:
     rows = tx.all(
-        "SELECT name, breaker_state, breaker_failures, breaker_open_until FROM lanes WHERE breaker_failures > 0 "
-        "OR breaker_state <> 'closed' ORDER BY breaker_failures DESC, name LIMIT :limit",
+        "SELECT coalesce(host, name) AS name, max(breaker_failures) AS failures, "
+        "max(CASE WHEN breaker_state = 'open' THEN breaker_open_until ELSE 0.0 END) AS open_until FROM lanes "
+        "WHERE breaker_failures > 0 OR breaker_state <> 'closed' GROUP BY coalesce(host, name) "
+        "ORDER BY failures DESC, name LIMIT :limit",
         limit=MOST_HOSTS,
     )
     return [BrokenHost(*row) for row in rows]

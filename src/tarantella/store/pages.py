@@ -151,9 +151,3 @@ def marks(tx: Tx, run_id: str, after: str, limit: int) -> list[str]:
         limit=limit,
     )
     return [row[0] for row in rows]
-
-
-def recount(tx: Tx, run_id: str) -> dict[str, int]:
-    """The pages of a run by state, counted one by one: what the run's own counts must agree with."""
-    rows = tx.all("SELECT state, count(*) AS pages FROM pages WHERE run_id = :run GROUP BY state", run=run_id)
-    return {row.state: row.pages for row in rows}

@@ -21,9 +21,10 @@ from tarantella.domain.event import (
     Level,
 )
 from tarantella.domain.field import Field
-from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome, Refused
+from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
-from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, terminal_status
+from tarantella.domain.refused import NOTHING_REFUSED, Refused, summed
+from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, room_for_pages, terminal_status
 from tarantella.domain.struct import Mutable, field
 from tarantella.domain.trap import TrapNote
 from tarantella.store import events, first_page
@@ -31,7 +32,6 @@ from tarantella.store.connection import Row
 from tarantella.store.page_rows import NewPage
 from tarantella.store.tx import Tx, pack
 
-NONE_REFUSED = Refused(0)
 _PAGE = PageKind.PAGE.value
 _DONE = PageState.DONE  # looking up a member of an enumeration takes longer than comparing with it
 MOST_TRAPS = 200  # patterns that a run remembers and tells of; what it stopped is counted without end
@@ -51,7 +51,7 @@ class Change(Mutable):
     requests: int = 0
     bytes: int = 0
     stored: int = 0
-    refused: dict[str, Refused] = field(default_factory=dict)
+    refused: Mapping[str, Refused] = NOTHING_REFUSED
     events: list[Event] = field(default_factory=list)
     roots: list[str] = field(default_factory=list)
     failure: tuple[str, str] | None = None
@@ -104,8 +104,7 @@ def _count(change: Change, outcomes: Sequence[Outcome]) -> None:
 def _count_rarities(change: Change, o: Outcome) -> None:
     if o.body is not None:
         change.stored += len(o.body.compressed)
-    for reason, refused in o.refused.items():
-        change.refused[reason] = change.refused.get(reason, NONE_REFUSED) + refused
+    change.refused = summed(change.refused, o.refused)
     change.events += o.events
     change.traps += o.traps
     if o.root:
@@ -138,7 +137,7 @@ def lock_runs(tx: Tx, run_ids: Iterable[str]) -> Sequence[Row]:
 def cut_surplus(run: Row, change: Change) -> list[int]:
     """The new pages that are more than the run may have."""
     max_pages = orjson.loads(run.spec)["max_pages"]
-    room = max(0, max_pages - (run.total - run.surplus - run.sitemaps))
+    room = room_for_pages(max_pages, total=run.total, surplus=run.surplus, sitemaps=run.sitemaps)
     extra = change.fresh[room:]
     change.fills = len(change.fresh) >= room
     change.surplus = len(extra)
@@ -286,9 +285,8 @@ def _ending(status: RunStatus, counts: Counts, first: Mapping[str, Any], seconds
 def _refused_json(stored: str, found: Mapping[str, Refused]) -> str:
     if not found:
         return stored
-    total = {reason: Refused(entry["count"], tuple(entry["samples"])) for reason, entry in orjson.loads(stored).items()}
-    for reason, refused in found.items():
-        total[reason] = total.get(reason, NONE_REFUSED) + refused
+    known = {reason: Refused(entry["count"], tuple(entry["samples"])) for reason, entry in orjson.loads(stored).items()}
+    total = summed(known, found)
     return orjson.dumps({reason: {"count": r.count, "samples": r.samples} for reason, r in total.items()}).decode()
 
 

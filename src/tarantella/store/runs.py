@@ -10,11 +10,11 @@ import orjson
 
 from tarantella.domain.cost import Costs, costs_of, told
 from tarantella.domain.coverage import Coverage, Lacking, coverage_of
-from tarantella.domain.errors import Conflict, NotFound, WorkerDead
+from tarantella.domain.errors import Conflict, Gone, NotFound, WorkerDead
 from tarantella.domain.event import RUN_CREATED, Event
 from tarantella.domain.outcome import Link
 from tarantella.domain.page import PageKind
-from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank
+from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, admission_rank, room_for_pages
 from tarantella.domain.spec import Spec
 from tarantella.domain.struct import Frozen, field
 from tarantella.domain.trap import TrapNote
@@ -133,7 +133,14 @@ class Run(Frozen):
 
     @property
     def is_full(self) -> bool:
-        return self.counts.total - self.surplus - self.sitemaps >= self.spec.max_pages
+        return self.room == 0
+
+    @property
+    def room(self) -> int:
+        """How many more pages it may have."""
+        return room_for_pages(
+            self.spec.max_pages, total=self.counts.total, surplus=self.surplus, sitemaps=self.sitemaps
+        )
 
     @property
     def disk_bytes(self) -> int:
@@ -163,8 +170,7 @@ def add_start_pages(tx: Tx, run_id: str, links: Iterable[Link], strategy: str, n
     run = _still_submitting(tx, run_id)
     fresh = page_rows.insert_pages(tx, page_rows.start_pages(run_id, links, strategy, now))
     pages = [page for page in fresh if page.kind == PageKind.PAGE]
-    room = max(0, run.spec.max_pages - (run.counts.total - run.surplus - run.sitemaps))
-    surplus = [page.id for page in pages[room:]]
+    surplus = [page.id for page in pages[run.room :]]
     run_row.skip_surplus(tx, surplus)
     lanes = {page.lane for page in fresh}
     open_lanes(tx, lanes)
@@ -214,6 +220,12 @@ def seen(tx: Tx, run_id: str) -> Run:
     if run.reason in UNSEEN:
         raise _no_run(run_id)
     return run
+
+
+def still_there(tx: Tx, run_id: str) -> None:
+    """Raises Gone where a run that was there is being deleted: of what is left of it, nobody should think it is all."""
+    if not tx.value(f"SELECT 1 FROM runs WHERE id = :id AND {IS_SEEN}", id=run_id):
+        raise Gone(f"The run {run_id} was deleted meanwhile.")
 
 
 def _locked(tx: Tx, run_id: str) -> Run:

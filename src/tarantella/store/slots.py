@@ -34,11 +34,6 @@ def fair_share(held: Mapping[str, int], worker_id: str, concurrency: int) -> int
     return even + (1 if everybody.index(worker_id) < extra else 0)
 
 
-def claim(tx: Tx, run_id: str, worker_id: str, concurrency: int, busy: int) -> int:
-    """Take this worker's share of a run's slots. The caller holds the run's row, so that no two share at the same time."""
-    return claim_some(tx, worker_id, {run_id: (concurrency, busy)})[run_id].held
-
-
 class Claimed(NamedTuple):
     """What a worker has of a run: with others there it may use less than it holds, until that is free."""
 
@@ -47,8 +42,11 @@ class Claimed(NamedTuple):
     fair: int
 
 
-def claim_some(tx: Tx, worker_id: str, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Claimed]:
-    """The same for several runs, by their concurrency and what of it is in use here; hundreds may begin in a second."""
+def claim(tx: Tx, worker_id: str, wanted: Mapping[str, tuple[int, int]]) -> dict[str, Claimed]:
+    """Take this worker's share of these runs' slots, by their concurrency and what of it is in use here.
+
+    The caller holds the runs' rows, so that no two share at the same time. Hundreds may begin in a second.
+    """
     known = shares(tx, sorted(wanted))
     changed = []
     claimed = {}

@@ -19,17 +19,21 @@ _KEPT_BY = (
 )
 
 
-def standings(tx: Tx, run_ids: Sequence[str], has: Sequence[str], now: float) -> dict[str, Standing]:
-    """Where these runs stand, when those who live can use these strategies."""
+def standings(
+    tx: Tx, run_ids: Sequence[str], has: Sequence[str], now: float, *, lane: str | None = None
+) -> dict[str, Standing]:
+    """Where these runs stand, at all their hosts or in one lane, when those who live can use these strategies."""
     kept_by = _KEPT_BY.format(has=tx.dialect.values("has"))
     rows = tx.all(
         f"SELECT run_id, kept_by, count(*) AS hosts, min(needs) AS needs, min(until) AS until FROM (SELECT stands.run_id, "
         f"{kept_by} AS kept_by, lanes.needs, {DUE} AS until "
         "FROM stands JOIN lanes ON lanes.name = stands.lane WHERE stands.ready_at IS NOT NULL "
+        f"{'AND stands.lane = :lane ' if lane is not None else ''}"
         f"AND stands.run_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)) AS s GROUP BY run_id, kept_by",
         ids=pack(list(run_ids)),
         has=pack(list(has)),
         now=now,
+        **({"lane": lane} if lane is not None else {}),
     )
     found: dict[str, Standing] = {}
     for row in rows:

@@ -6,7 +6,15 @@ from typing import Any
 
 from tarantella.domain.struct import Frozen
 from tarantella.store.duties import LANE as DUTIES
+from tarantella.store.overview import runs_by_status
+from tarantella.store.runs import IS_SEEN
 from tarantella.store.tx import Tx
+
+
+def jot(tx: Tx) -> None:
+    """Write something down and take it away again: the commit writes, and nothing is left of it."""
+    tx.execute("INSERT INTO counters (name, value) VALUES ('', 0) ON CONFLICT (name) DO NOTHING")
+    tx.execute("DELETE FROM counters WHERE name = ''")
 
 
 class Lanes(Frozen):
@@ -29,10 +37,9 @@ class Census(Frozen):
 
 
 def census(tx: Tx, now: float) -> Census:
-    runs = {row.status: row.n for row in tx.all("SELECT status, count(*) AS n FROM runs GROUP BY status")}
-    live = "status IN ('queued', 'running', 'paused')"
+    live = f"status IN ('queued', 'running', 'paused') AND {IS_SEEN}"
     return Census(
-        runs,
+        runs_by_status(tx),
         int(tx.value(f"SELECT coalesce(sum(pending), 0) FROM runs WHERE {live}")),
         tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run'"),
         _lanes(tx, now),
@@ -57,8 +64,7 @@ def waiting_runs(tx: Tx, limit: int) -> list[dict[str, Any]]:
     """Runs that don't run although they are not over, those that will be admitted next first, with the reason."""
     rows = tx.all(
         "SELECT id, status, wanted, reason, created_at, paused_at, pending FROM runs WHERE status IN ('queued', 'paused') "
-        "AND (reason IS NULL OR reason NOT IN ('submitting', 'deleting')) "
-        "ORDER BY CASE status WHEN 'queued' THEN 0 ELSE 1 END, rank, id LIMIT :limit",
+        f"AND {IS_SEEN} ORDER BY CASE status WHEN 'queued' THEN 0 ELSE 1 END, rank, id LIMIT :limit",
         limit=limit,
     )
     return [dict(row._mapping) for row in rows]

@@ -36,6 +36,15 @@ def test_the_same_key_with_another_request_is_refused(client: Talker) -> None:
     assert client.get("/jobs") == []
 
 
+@pytest.mark.parametrize("second", ["another-key", "the-same-key"])
+def test_two_keys_are_refused_because_nobody_knows_which_is_meant(client: Talker, second: str) -> None:
+    headers = [("Idempotency-Key", "the-same-key"), ("Idempotency-Key", second)]
+    problem = client.refused("POST", "/scraping/async-scrape", json=TASK, headers=headers)
+    assert (problem["status"], problem["code"]) == (400, "idempotency_key_ambiguous")
+    assert problem["field"] == "Idempotency-Key"
+    assert client.get("/scraping/tasks") == []
+
+
 def test_a_request_that_was_refused_does_not_use_its_key_up(client: Talker) -> None:
     assert client.http.post("/scraping/async-scrape", json={**TASK, "max_depth": 9}, headers=KEY).status_code == 422
     assert client.http.post("/scraping/async-scrape", json=TASK, headers=KEY).status_code == 200

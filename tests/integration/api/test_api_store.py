@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import sqlite3
 import time
 from collections import Counter
@@ -18,6 +20,7 @@ from starlette.testclient import TestClient
 from tarantella.api.app import make_api
 from tarantella.bootstrap import open_app
 from tarantella.services.app import App
+from tarantella.services.tokens import Tokens
 from tarantella.settings import load
 from tests.contract.world import World
 from tests.integration.api.conftest import working
@@ -52,6 +55,55 @@ def test_a_busy_database_is_a_503_that_says_when_to_come_back_and_reading_goes_o
             assert client.get("/health")["status"] == "ok"
         assert client.http.post("/scraping/async-scrape", json=TASK).status_code == 200
         assert len(client.get("/jobs/runs")) == 2
+    app.close()
+
+
+@contextmanager
+def frozen(world_url: str) -> Iterator[None]:
+    """Whoever serves this database stands still, and keeps its connections."""
+    from psycopg import connect
+
+    with connect(world_url, autocommit=True) as asking:
+        others = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        found = [int(pid) for (pid,) in asking.execute(others)]
+        assert found
+        for pid in found:
+            os.kill(pid, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for pid in found:
+                os.kill(pid, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("tokens_are_known", [True, False])
+def test_a_database_that_says_nothing_is_a_503_for_all_who_ask(
+    tokens_are_known: bool, tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if tokens_are_known:
+        monkeypatch.setattr(Tokens, "_is_old", lambda tokens: tokens._read_at is None)
+    app = open_app(load(data_dir=tmp_path / "data", database_url=postgres_url), limit=0.5)
+
+    async def ask(url: str) -> list[httpx2.Response]:
+        async with httpx2.AsyncClient(base_url=url, timeout=20) as http:
+            asked = [http.get("/jobs/runs") for _ in range(8)]
+            asked += [http.post("/scraping/async-scrape", json=TASK) for _ in range(8)]
+            return await asyncio.gather(*asked)
+
+    with serving(app) as live:
+        assert [answer.status_code for answer in asyncio.run(ask(live.url))] == [200] * 16
+        with frozen(postgres_url):
+            for _ in range(2):
+                began = time.monotonic()
+                answers = asyncio.run(ask(live.url))
+                assert {answer.status_code for answer in answers} == {503}
+                assert {answer.json()["code"] for answer in answers} == {"store_busy"}
+                assert all("retry-after" in answer.headers for answer in answers)
+                assert time.monotonic() - began < 5
+        again = asyncio.run(ask(live.url))
+        assert [answer.status_code for answer in again] == [200] * 16
+        # Who was told to come back was not taken in.
+        assert len(httpx2.get(f"{live.url}/jobs/runs").json()) == 16
     app.close()
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Callable
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -12,6 +17,7 @@ from starlette.testclient import TestClient
 from tarantella.domain.errors import StoreBusy
 from tarantella.domain.spec import Spec
 from tarantella.domain.vitals import Vitals
+from tarantella.services import system, writing
 from tarantella.services.app import App
 from tarantella.services.submit import submit
 from tarantella.store import counters, workers
@@ -84,6 +90,79 @@ def test_a_server_whose_database_does_not_answer_is_not_ready(
     without_store()
     answer = http.get("/readyz")
     assert (answer.status_code, answer.json()["store"]) == (503, "The database is locked.")
+
+
+@pytest.fixture
+def at_every_probe(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(writing, "TRIES_EVERY", 0.0)
+
+
+@contextmanager
+def full_disk(app: App) -> Iterator[None]:
+    """From now on no file may grow beyond what the database's log has."""
+    log = app.settings.data_dir / "tarantella.db-wal"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (log.stat().st_size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.usefixtures("at_every_probe")
+def test_a_server_that_can_store_nothing_is_not_ready_until_it_can(app: App, http: TestClient) -> None:
+    engine(app)
+    assert http.get("/readyz").json() == {"status": "ready", "store": "ok", "engines": "idle"}
+    with full_disk(app):
+        answer = http.get("/readyz")
+        told = answer.json()
+        assert (answer.status_code, told["code"], told["engines"]) == (503, "not_ready", "unknown")
+        assert "can't be read or written" in told["store"]
+        assert told["detail"].startswith("The database: ")
+        assert "its disk is full" in told["remedy"]
+    assert http.get("/readyz").status_code == 200
+
+
+@pytest.mark.usefixtures("at_every_probe")
+def test_a_server_whose_data_was_deleted_is_not_ready(app: App, http: TestClient) -> None:
+    engine(app)
+    assert http.get("/readyz").status_code == 200
+    shutil.rmtree(app.settings.data_dir)
+    told = http.get("/readyz").json()
+    assert (told["status"], "was deleted or moved away" in told["store"]) == (503, True)
+    assert told["remedy"].startswith("Put it back")
+
+
+def test_whether_the_store_takes_writes_is_tried_now_and_then_and_leaves_nothing(app: App, http: TestClient) -> None:
+    engine(app)
+    tries: list[str] = []
+    write = app.database.write
+
+    async def counted(work: Any, **more: Any) -> Any:
+        tries.append(more["name"])
+        return await write(work, **more)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(app.database, "write", counted)
+        assert {http.get("/readyz").status_code for _ in range(20)} == {200}
+    assert tries == ["probe"]
+    assert app.database.read_now(counters.totals) == {}
+
+
+def test_a_store_that_takes_a_write_and_never_answers_is_not_ready(
+    app: App, http: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine(app)
+
+    async def silent(*_: Any, **__: Any) -> None:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(app.database, "write", silent)
+    monkeypatch.setattr(system, "STORE_PATIENCE", 0.1)
+    assert http.get("/readyz").status_code == 200, "it may only be busy"
+    monkeypatch.setattr(writing, "LONGEST_TRY", 0.1)
+    told = http.get("/readyz").json()
+    assert (told["status"], "has taken nothing in" in told["store"]) == (503, True)
 
 
 def test_the_overview_tells_capacity_and_why_runs_wait(app: App, http: TestClient) -> None:

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field
 
-from tarantella.api.views.common import Told, moment
+from tarantella.api.views.base import Told, moment
 from tarantella.domain.url import redact
 from tarantella.services import artifacts
 

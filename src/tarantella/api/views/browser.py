@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, StringConstraints
 
-from tarantella.api.views.common import Flag, Number, Said, Whole
+from tarantella.api.views.base import Flag, Number, Said, Whole
 from tarantella.domain.browsing import LONGEST_SELECTOR, LONGEST_VALUE, LONGEST_WAIT, MOST_ACTIONS, MOST_SCROLLS
 
 Selector = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_SELECTOR)]

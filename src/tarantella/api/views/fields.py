@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field
 
-from tarantella.api.views.common import Said, Told
+from tarantella.api.views.base import Said, Told
 from tarantella.api.views.jobs import Address, Place, PlaceView, Wanted, wanted_fields
 from tarantella.domain.field import FieldSet, check_names, place_of
 from tarantella.domain.job import MOST_FIELDS

@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tarantella.api.views.common import Told
+from tarantella.api.views.base import Told
 
 
 class Alive(Told):

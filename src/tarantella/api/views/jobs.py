@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Discriminator, Field, StringConstraints, Tag
 
+from tarantella.api.views.base import EXAMPLE_ID, LONGEST_ADDRESS, Flag, Number, Said, Told, Whole, moment
 from tarantella.api.views.browser import BrowserView
-from tarantella.api.views.common import (
-    EXAMPLE_ID,
-    LONGEST_ADDRESS,
-    Flag,
-    Number,
-    PriorityName,
-    Said,
-    Told,
-    Whole,
-    moment,
-    shown_job,
-)
+from tarantella.api.views.priority import PriorityName
 from tarantella.domain.field import MAX_SELECTOR, field_of
 from tarantella.domain.field import Field as SpecField
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
+from tarantella.domain.url import redact
 from tarantella.services.jobs import JobDraft, snapshot_of
 from tarantella.store.jobs import Job
 
@@ -301,3 +293,13 @@ class JobView(Told):
             created_at=moment(job.created_at),
             updated_at=moment(job.updated_at),
         )
+
+
+def shown_job(snapshot: Mapping[str, Any]) -> dict[str, Any]:
+    """A job as it may be seen: its addresses can have secrets in them."""
+    shown = dict(snapshot)
+    if shown.get("target_url"):
+        shown["target_url"] = redact(shown["target_url"])
+    if shown.get("sitemaps"):
+        shown["sitemaps"] = [redact(address) for address in shown["sitemaps"]]
+    return shown

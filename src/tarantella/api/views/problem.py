@@ -43,7 +43,7 @@ class ProblemView(BaseModel):
 
 
 _WORDS = {
-    400: "The body is not JSON.",
+    400: "The body is not JSON, or there is more than one Idempotency-Key.",
     401: "A token is needed.",
     403: "The token may not do this.",
     404: "There is no such thing.",

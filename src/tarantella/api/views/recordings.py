@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, Field
 
-from tarantella.api.views.common import EXAMPLE_ID, Flag, Said, Told, moment
+from tarantella.api.views.base import EXAMPLE_ID, Flag, Said, Told, moment
 from tarantella.domain.json_tree import told
 from tarantella.domain.recording import Paging, Recording
 from tarantella.domain.recording_request import name_of

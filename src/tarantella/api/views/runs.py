@@ -8,11 +8,13 @@ from typing import Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from tarantella.api.views.common import EXAMPLE_ID, Eta, PriorityName, Said, Told, moment, shown_job
+from tarantella.api.views.base import EXAMPLE_ID, Said, Told, moment
+from tarantella.api.views.jobs import shown_job
+from tarantella.api.views.priority import PriorityName
 from tarantella.domain.failure import Failure
 from tarantella.domain.run import Counts
 from tarantella.domain.url import redact
-from tarantella.services.progress import Progress, success_rate
+from tarantella.services.progress import success_rate
 from tarantella.store.runs import Run
 
 # The six codes that clients know; the exact one stands beside it.
@@ -27,7 +29,8 @@ _CODES: Mapping[str, str] = {
 }
 
 
-def seed_code(failure: str | None) -> str | None:
+def public_code(failure: str | None) -> str | None:
+    """The one of them that an exact code is."""
     return None if failure is None else _CODES.get(failure, failure)
 
 
@@ -146,7 +149,7 @@ class RunView(Told):
             max_attempts=run.spec.attempts,
             requested_strategy=run.requested_strategy or run.spec.wish,
             resolved_strategy=run.resolved_strategy or run.spec.strategy,
-            failure_code=seed_code(run.failure_code),
+            failure_code=public_code(run.failure_code),
             failure_detail=run.failure_code,
             error_message=run.error_message or None,
             stats=run.stats,
@@ -223,7 +226,7 @@ class PageView(Told):
     next_at: datetime | None = Field(description="When it is due, while it is pending.")
     http_status: int | None
     found_on: int | None = Field(description="The page that linked to it; null for where the run started.")
-    kind: str = Field(description="page, or sitemap for what only lists addresses.")
+    kind: str = Field(description="page; or what only lists addresses: sitemap, sitemap_guess.")
 
     @classmethod
     def of(cls, page: Mapping[str, Any]) -> Self:
@@ -279,6 +282,7 @@ class Explanation(Told):
 
     page: PageView
     found_on: str | None = Field(description="The address of the page that linked to it.")
+    waits: str | None = Field(description="What keeps a pending page, beside the time at which it is due.")
     attempts: list[AttemptView]
     fields: list[dict[str, Any]] = Field(
         description="Each field of its records: its value, where that came from, and what was wrong with it."
@@ -290,39 +294,7 @@ class Explanation(Told):
         return cls(
             page=PageView.of(told["page"]),
             found_on=redact(parent["url"]) if parent else None,
+            waits=told["waits"],
             attempts=[AttemptView.of(attempt) for attempt in told["attempts"]],
             fields=told["fields"],
-        )
-
-
-class ProgressView(Told):
-    """How far a run is."""
-
-    run_id: str
-    status: str
-    phase: str = Field(description="queued, discovering, fetching, waiting, paused, or how it ended.")
-    percent: float = Field(description="How much of what was found so far is finished.")
-    counts: CountsView
-    records: int
-    success_rate: float | None
-    pages_per_second: float | None
-    eta_seconds: Eta | None
-    reason: str | None
-    last_event: int = Field(description="The number of the newest event.")
-
-    @classmethod
-    def of(cls, progress: Progress) -> Self:
-        run = progress.run
-        return cls(
-            run_id=run.id,
-            status=run.status.value,
-            phase=progress.phase,
-            percent=progress.percent,
-            counts=CountsView.of(run.counts),
-            records=run.records,
-            success_rate=progress.success_rate,
-            pages_per_second=round(progress.rate, 2) if progress.rate is not None else None,
-            eta_seconds=Eta.of(progress.eta),
-            reason=run.reason,
-            last_event=run.last_event,
         )

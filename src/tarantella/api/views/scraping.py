@@ -11,25 +11,15 @@ from urllib.parse import urlencode
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tarantella.api.views.common import (
-    EXAMPLE_ID,
-    LONGEST_ADDRESS,
-    Eta,
-    Flag,
-    Number,
-    PriorityName,
-    Said,
-    Told,
-    Whole,
-    moment,
-)
+from tarantella.api.views.base import EXAMPLE_ID, LONGEST_ADDRESS, Flag, Number, Said, Told, Whole, moment
+from tarantella.api.views.priority import PriorityName
+from tarantella.api.views.progress import Eta
 from tarantella.domain.backoff import Backoff
-from tarantella.domain.failure import IN_WORDS, Failure
-from tarantella.domain.page import INCOMPLETE_SKIPS, SKIP_IN_WORDS, Skip
+from tarantella.domain.reasons import in_words
 from tarantella.domain.run import RunStatus
 from tarantella.domain.url import redact
 from tarantella.services.progress import Progress, success_rate
-from tarantella.services.scraping import Results, SystemStatus, TaskRequest, error_class
+from tarantella.services.scraping import Results, TaskRequest, error_class
 from tarantella.store.runs import Run
 
 EXCERPT = 500
@@ -263,19 +253,13 @@ class ErrorView(Told):
         code = str(page["reason"])
         return cls(
             url=redact(page["url"]),
-            error=_in_words(code),
+            error=in_words(code),
             error_type=error_class(code),
             code=code,
             detail=page["detail"],
             attempts=page["charged"],
             depth=page["depth"],
         )
-
-
-def _in_words(code: str) -> str:
-    if code in set(Failure):
-        return IN_WORDS[Failure(code)]
-    return SKIP_IN_WORDS[Skip(code)] if code in set(Skip) else code
 
 
 class ExportView(Told):
@@ -357,69 +341,3 @@ class TaskResults(Told):
 def _why(run: Run) -> str | None:
     """Why it waits; or, where all of it failed, what was wrong with its first page."""
     return run.reason or (run.error_message if run.status is RunStatus.FAILED else None)
-
-
-class ErrorStatistics(Told):
-    """What went wrong in the last day."""
-
-    timeout_errors: int
-    connection_errors: int
-    general_errors: int
-    cancelled_tasks: int
-    circuit_breaker_blocked: int = Field(description="Pages that were given up because their host was down.")
-
-
-class CircuitBreaker(Told):
-    """Hosts that are left alone for a while, and how often hosts have failed in a row."""
-
-    blocked_domains: list[str]
-    domain_failure_counts: dict[str, int]
-
-
-class SystemStatusView(Told):
-    """How the whole is doing."""
-
-    status: Literal["healthy", "degraded", "at_capacity"] = Field(
-        description="`at_capacity` when all slots are taken, `degraded` when there is work and nobody to do it."
-    )
-    active_tasks: int
-    queued_tasks: int
-    available_task_slots: int
-    max_concurrent_tasks: int
-    workers: int = Field(description="Engines that are alive.")
-    task_status_distribution: dict[str, int]
-    error_statistics: ErrorStatistics
-    circuit_breaker: CircuitBreaker
-
-    @classmethod
-    def of(cls, found: SystemStatus) -> Self:
-        distribution = dict.fromkeys((status.value for status in TaskStatus), 0)
-        for status, count in found.runs.items():
-            distribution[TaskStatus.of(RunStatus(status)).value] += count
-        classes = Counter[str]()
-        for reason, pages in found.troubles.items():
-            if reason in set(Failure) or reason in INCOMPLETE_SKIPS:
-                classes[error_class(reason)] += pages
-        active = found.runs.get(RunStatus.RUNNING, 0)
-        return cls(
-            status=found.health,
-            active_tasks=active,
-            queued_tasks=found.runs.get(RunStatus.QUEUED, 0),
-            available_task_slots=max(0, found.slots - active),
-            max_concurrent_tasks=found.slots,
-            workers=found.workers,
-            task_status_distribution=distribution,
-            error_statistics=ErrorStatistics(
-                timeout_errors=classes["timeout"],
-                connection_errors=classes["connection"],
-                general_errors=classes["general"],
-                cancelled_tasks=distribution["cancelled"],
-                circuit_breaker_blocked=found.troubles.get(Skip.HOST_DOWN, 0),
-            ),
-            circuit_breaker=CircuitBreaker(
-                blocked_domains=[
-                    host.name for host in found.hosts if host.state == "open" and host.open_until > found.now
-                ],
-                domain_failure_counts={host.name: host.failures for host in found.hosts},
-            ),
-        )

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from pydantic import ConfigDict, Field
 
-from tarantella.api.views.common import Said, Told, moment
+from tarantella.api.views.base import Said, Told, moment
 from tarantella.services.sessions import StoredSession
 
 

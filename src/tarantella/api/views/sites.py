@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
-from tarantella.api.views.common import Flag, Number, Said, Told, Whole, moment
+from tarantella.api.views.base import Flag, Number, Said, Told, Whole, moment
 from tarantella.domain.strategy import HTTP
 from tarantella.services import sites
 from tarantella.services.app import App

@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import Field
 
 from tarantella import __version__
-from tarantella.api.views.common import Told, moment
+from tarantella.api.views.base import Told, moment
 from tarantella.api.views.workers import WorkerView
 from tarantella.domain.url import redact
 from tarantella.services.supervisor import Engine, Supervisor

@@ -7,7 +7,7 @@ from typing import Self
 
 from pydantic import Field
 
-from tarantella.api.views.common import Told, moment
+from tarantella.api.views.base import Told, moment
 from tarantella.services.vigils import Watched
 from tarantella.store.wakes import Woken
 

@@ -16,7 +16,7 @@ _elapsed = attrgetter("attempt.elapsed_ms")
 _bytes = attrgetter("attempt.bytes")
 
 
-class Alike(Struct, frozen=True):
+class Group(Struct, frozen=True):
     """Outcomes of one host that ended in the same way."""
 
     lane: str
@@ -40,7 +40,8 @@ class Alike(Struct, frozen=True):
         return sum(map(_bytes, self.outcomes)) if self.strategy is not None else 0
 
 
-def alike(outcomes: Iterable[Outcome]) -> list[Alike]:
+def grouped(outcomes: Iterable[Outcome]) -> list[Group]:
+    """All of them, each with those like it."""
     groups: dict[tuple[str, PageState, str | None, tuple[Sight, ...], str | None, str | None], list[Outcome]]
     groups = defaultdict(list)
     for outcome in outcomes:
@@ -50,4 +51,4 @@ def alike(outcomes: Iterable[Outcome]) -> list[Alike]:
         else:
             strategy, failure = tried.strategy, tried.failure
         groups[outcome.page.lane, outcome.state, outcome.reason, outcome.sights, strategy, failure].append(outcome)
-    return [Alike(*kind, outcomes) for kind, outcomes in groups.items()]
+    return [Group(*kind, outcomes) for kind, outcomes in groups.items()]

@@ -1,16 +1,11 @@
-"""What views have in common."""
+"""What views are made of: what a client says and is told, and the kinds of values in it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated, Any, overload
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
-
-from tarantella.domain.run import Priority
-from tarantella.domain.url import redact
 
 EXAMPLE_ID = "0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10"
 LONGEST_ADDRESS = 8_192
@@ -47,37 +42,3 @@ def moment(at: float | None) -> datetime | None: ...
 def moment(at: float | None) -> datetime | None:
     """A time as the store has it, for people and programs."""
     return None if at is None else datetime.fromtimestamp(round(at, 3), UTC)
-
-
-class PriorityName(StrEnum):
-    """Who goes first: each step counts as much as ten minutes of waiting."""
-
-    CRITICAL = "critical"
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-    @property
-    def rank(self) -> Priority:
-        return Priority[self.name]
-
-
-class Eta(BaseModel):
-    """Between so many seconds and so many."""
-
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, eta: tuple[float, float] | None) -> Eta | None:
-        return None if eta is None else cls(low=round(eta[0], 1), high=round(eta[1], 1))
-
-
-def shown_job(snapshot: Mapping[str, Any]) -> dict[str, Any]:
-    """A job as it may be seen: its addresses can have secrets in them."""
-    shown = dict(snapshot)
-    if shown.get("target_url"):
-        shown["target_url"] = redact(shown["target_url"])
-    if shown.get("sitemaps"):
-        shown["sitemaps"] = [redact(address) for address in shown["sitemaps"]]
-    return shown
