@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import httpx2
@@ -134,9 +135,14 @@ def test_the_fleet_is_shown_with_what_each_does(
     crew: Fleet, server: ServerProcess, worker: WorkerProcess, site: SiteProcess
 ) -> None:
     run_id = run_of(server, target_url=site.url_for(tree_path(3, 3, delay_ms=150)), max_depth=4, per_host=1)
-    seen = server.until(lambda: server.get("/workers"), lambda found: any(each["pages_per_second"] for each in found))
-    [busy] = [each for each in seen if each["pages_per_second"]]
-    assert (busy["lanes"], busy["condition"], "http" in busy["strategies"]) == (1, "working", True)
+
+    def at_work(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        # A speed alone may still be that of what was done before.
+        return [each for each in found if each["pages_per_second"] and each["condition"] == "working"]
+
+    seen = server.until(lambda: server.get("/workers"), lambda found: bool(at_work(found)))
+    [busy] = at_work(seen)
+    assert (busy["lanes"], "http" in busy["strategies"]) == (1, True)
     assert busy["memory_bytes"] > 10_000_000 and busy["progress_at"] is not None and busy["version"]
     system = server.get("/system")
     assert {each["id"] for each in system["workers"]} == {each["id"] for each in seen}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from typing import cast
 
 import pytest
+import turbohtml
 
 from tarantella.domain.challenge import MOST_LINKS, MOST_WORDS, TITLES, Signs, challenge
-from tarantella.extractors.challenge import MOST_BYTES
+from tarantella.extractors.challenge import MOST_BYTES, find_challenge
 from tarantella.extractors.page import Wants, extract
 from tests.site.walls import NO_WALLS, WALLS
 
@@ -62,24 +63,18 @@ def test_the_titles_are_written_as_they_are_compared() -> None:
     assert {" ".join(title.lower().split()).rstrip(" .…") for title in TITLES} == TITLES
 
 
-def test_it_costs_next_to_nothing_where_there_are_links() -> None:
-    """Compared with reading the page at all; in processor time, the best of several."""
-    page = b"<p>lorem ipsum dolor sit amet</p>" * 500 + b"".join(b"<a href=/%d>x</a>" % n for n in range(40))
+class _Unread:
+    """Stands for a page that must not be looked at: whatever is asked of it fails."""
 
-    def cost(work: object) -> float:
-        best = 1.0
-        for _ in range(5):
-            began = time.process_time()
-            for _ in range(50):
-                assert callable(work)
-                work()
-            best = min(best, time.process_time() - began)
-        return best
 
-    from tarantella.extractors import challenge as finder
-    from tarantella.extractors.charset import parse_html
+@pytest.mark.parametrize(
+    ("links", "words", "body"), [(MOST_LINKS + 1, 0, b"captcha"), (0, MOST_WORDS + 1, b"captcha"), (0, 0, b"no word")]
+)
+def test_a_page_that_can_be_no_challenge_is_not_looked_at(links: int, words: int, body: bytes) -> None:
+    unread = cast("turbohtml.Document", _Unread())
+    assert find_challenge(unread, body, "A title", links, words) is None
 
-    html = parse_html(page, "utf-8")
-    reading = cost(lambda: extract(page, "text/html", WANTS, "http://site.test/"))
-    looking = cost(lambda: finder.find_challenge(html, page, "A title", 40, 0))
-    assert looking < reading / 50
+
+def test_a_page_that_could_be_one_is_looked_at() -> None:
+    with pytest.raises(AttributeError):
+        find_challenge(cast("turbohtml.Document", _Unread()), b"captcha", "A title", 0, 0)

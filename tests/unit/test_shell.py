@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from typing import Any
+from typing import Any, cast
 
 import pytest
+import turbohtml
 
 from tarantella.domain.field import Field
-from tarantella.domain.shell import MOST_AROUND, MOST_IMAGES, MOST_WORDS, Signs, shell
+from tarantella.domain.shell import MOST_AROUND, MOST_IMAGES, MOST_LINKS, MOST_WORDS, Signs, shell
+from tarantella.extractors import shell as shells
+from tarantella.extractors.charset import parse_html
 from tarantella.extractors.page import Extracted, Wants, extract
 from tarantella.extractors.shell import find_shell
 from tests.site.shells import NO_SHELLS, SHELLS, STATE, html
@@ -95,24 +98,22 @@ def test_a_page_without_end_is_looked_at_for_a_moment() -> None:
     assert time.process_time() - began < 2.0
 
 
-def test_it_costs_next_to_nothing_on_ordinary_pages() -> None:
-    """Compared with reading the page at all; in processor time, the best of several."""
+class _Unread:
+    """Stands for a page that must not be looked at: whatever is asked of it fails."""
+
+
+def test_a_page_of_which_enough_is_known_is_not_looked_at() -> None:
+    unread = cast("turbohtml.Document", _Unread())
+    assert find_shell(unread, MOST_LINKS + 1, 0) is None
+    assert find_shell(unread, 1, MOST_WORDS + MOST_AROUND + 1) is None
+    with pytest.raises(AttributeError):
+        find_shell(unread, 1, 0)
+
+
+def test_of_an_ordinary_page_only_the_length_of_its_text_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     words = "<p>lorem ipsum dolor sit amet <a href=/x>consectetur</a></p>"
-    page = html(words * 200, "<script src=/a.js></script>").encode()
-
-    def cost(work: object) -> float:
-        best = 1.0
-        for _ in range(5):
-            began = time.process_time()
-            for _ in range(50):
-                assert callable(work)
-                work()
-            best = min(best, time.process_time() - began)
-        return best
-
-    from tarantella.extractors.charset import parse_html
-
-    tree = parse_html(page, "utf-8")
-    reading = cost(lambda: extract(page, "text/html", Wants(), URL))
-    assert cost(lambda: find_shell(tree, 1, 1_000)) < reading / 100, "how much there is to read is known"
-    assert cost(lambda: find_shell(tree, 1, 0)) < reading / 5, "it is not"
+    page = parse_html(html(words * 200, "<script src=/a.js></script>").encode(), "utf-8")
+    monkeypatch.delattr(shells._Look, "at")
+    assert find_shell(page, 1, 0) is None
+    with pytest.raises(AttributeError):
+        find_shell(parse_html(SHELLS[next(iter(SHELLS))].encode(), "utf-8"), 1, 0)
