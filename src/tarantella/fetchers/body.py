@@ -14,6 +14,8 @@ from tarantella.fetchers.encoding import decode
 
 # Decoding more than this takes long enough for others to notice.
 DECODED_AT_ONCE = 128 * 1024
+# Of an error page only the beginning is of interest.
+ERROR_PAGE_BYTES = 256 * 1024
 
 
 async def read_body(answer: Response, encoding: str | None, options: Options, *, cut: int | None) -> bytes:
@@ -38,6 +40,14 @@ async def read_body(answer: Response, encoding: str | None, options: Options, *,
     if len(body) < DECODED_AT_ONCE:
         return decode(body, encoding, options.max_decoded, whole=True)
     return await asyncio.to_thread(decode, body, encoding, options.max_decoded, whole=True)
+
+
+async def read_error_page(answer: Response, encoding: str | None, options: Options) -> bytes:
+    """The beginning of an error page; nothing where it can't be had, for that must not hide which error it was."""
+    try:
+        return await read_body(answer, encoding, options, cut=ERROR_PAGE_BYTES)
+    except Exception:
+        return b""
 
 
 async def release(answer: Response) -> None:

@@ -35,6 +35,15 @@ async def test_a_robots_txt_that_is_not_to_be_had_allows_everything(app: App, st
     assert robots_hits(site) == 1
 
 
+@awaited
+async def test_that_there_is_none_is_clear_though_the_error_page_is_broken(app: App) -> None:
+    nothing = Reply(404, b"Not here", headers=(("Content-Encoding", "gzip"),))
+    async with Site(robots=nothing) as site:
+        crawled = await crawl(app, site, "/item/1")
+    assert crawled.states == {"/item/1": "done"}
+    assert robots_hits(site) == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [
