@@ -369,9 +369,7 @@ def test_what_we_did_not_ask_for_is_decoded_too(encoding: str, body: bytes) -> N
     tell(story)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "gzip, gzip, gzip", "x" * 99]
-)
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "gzip, gzip, gzip"])
 def test_a_body_that_is_not_what_its_encoding_says_is_a_decode_failure(encoding: str) -> None:
     async def story(the: Setting) -> None:
         the.answer("/page", ok(b"<p>plain</p>" * 50, [("Content-Encoding", encoding)]))
