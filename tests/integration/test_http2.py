@@ -100,3 +100,14 @@ async def test_a_page_that_was_broken_off_is_tried_again(app: App, certificates:
     [address] = crawled.pages
     first, second = crawled.attempts(address)
     assert (first["failure"], first["protocol"], second["protocol"]) == ("network", None, "h2")
+
+
+def test_a_head_is_as_long_as_browsers_allow(certificates: Path) -> None:
+    async def story(length: int) -> Response:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.with_long_head(stream, length)) as server:
+            return await fetch(server.url, certificates)
+
+    assert asyncio.run(story(200_000)).body == b"OK"
+    with pytest.raises(FetchError) as caught:
+        asyncio.run(story(1_000_000))
+    assert caught.value.failure is Failure.NETWORK

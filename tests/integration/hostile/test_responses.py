@@ -119,6 +119,27 @@ async def test_these_bytes_are_a_network_failure(app: App, answer: bytes, detail
     assert (found["reason"], found["detail"].partition(":")[0]) == ("network", detail)
 
 
+PAGE = b"<title>Fine</title>"
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(PAGE)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"X-Policy: one,\r\n\ttwo,\r\n  three\r\n" + LENGTH,
+        b"X-Cache : hit\r\n" + LENGTH,
+        b"What is this\r\n" + LENGTH,
+        b"Content-Length:\r\n %d\r\n\r\n" % len(PAGE),
+    ],
+    ids=["over several lines", "a blank before the colon", "no colon", "a length on the next line"],
+)
+@awaited
+async def test_a_head_that_browsers_forgive_is_that_of_a_page(app: App, head: bytes) -> None:
+    async with Site() as site, wire(saying(HEAD + head + PAGE)) as port:
+        crawled = await crawl(app, site, f"http://{HERE}:{port}/", attempts=1, obey_robots=False)
+    assert [record["title"] for record in crawled.records.values()] == ["Fine"]
+
+
 BROKEN = {
     "shorter than it says": b"Content-Length: 5000\r\n\r\nSo",
     "no gzip": b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nSo",
