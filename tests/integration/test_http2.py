@@ -111,3 +111,16 @@ def test_a_head_is_as_long_as_browsers_allow(certificates: Path) -> None:
     with pytest.raises(FetchError) as caught:
         asyncio.run(story(1_000_000))
     assert caught.value.failure is Failure.NETWORK
+
+
+def test_pieces_with_nothing_in_them_are_not_taken_for_as_long_as_they_come(certificates: Path) -> None:
+    """They cost the server no window, so that nothing else would hold them back."""
+    nothing = http2.frame(http2.DATA, 0, 1) * 100_000
+
+    async def story() -> None:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.beginning(stream) + nothing) as server:
+            with pytest.raises(FetchError) as caught:
+                await fetch(server.url, certificates)
+        assert (caught.value.failure, caught.value.detail) == (Failure.NETWORK, "protocol")
+
+    asyncio.run(story())

@@ -94,9 +94,7 @@ async def test_plain_text_that_calls_itself_compressed_is_a_decode_failure(app: 
     ],
 )
 @awaited
-async def test_what_is_no_encoding_is_passed_over_as_browsers_do(
-    app: App, says: tuple[str, ...], times: int
-) -> None:
+async def test_what_is_no_encoding_is_passed_over_as_browsers_do(app: App, says: tuple[str, ...], times: int) -> None:
     body = page("Fine").body
     for _ in range(times):
         body = gzip.compress(body)
