@@ -75,7 +75,7 @@ class _LineReader:
         self._rest = b""
 
     def feed(self, piece: bytes) -> None:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        *lines, self._rest = (self._rest + piece).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._read(line)
         # Of a line that is too long to be an address, the beginning is enough to tell.
