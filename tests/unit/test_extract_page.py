@@ -209,6 +209,20 @@ def test_a_shell_is_one_though_it_sends_those_without_scripts_elsewhere() -> Non
     assert read(f'<head>{head}</head><body><div id="root"></div></body>').shell == "nothing in #root"
 
 
+@pytest.mark.parametrize("content_type", ["application/xhtml+xml", "application/xml", "text/xml; charset=utf-8"])
+@pytest.mark.parametrize("tag", ['script src="a.js"', "title", "textarea ", 'iframe\nsrc="/ad"', "style"])
+def test_in_xhtml_an_element_may_end_where_it_begins(content_type: str, tag: str) -> None:
+    markup = (
+        f'<?xml version="1.0"?><html xmlns="x"><head><{tag}/></head><body><p>Here</p><a href="/x">x</a></body></html>'
+    )
+    page = read(markup, "said=p", content_type=content_type)
+    assert (page.data["fields"]["said"], list(page.hrefs)) == ("Here", ["/x"])
+
+
+def test_in_html_it_may_not() -> None:
+    assert not read('<script src="a.js"/><a href="/x">x</a>').hrefs
+
+
 # --- other documents ---
 
 
