@@ -113,6 +113,13 @@ class Clients:
             self._pinned.popitem(last=False)
         return pinned
 
+    def renewed(self, options: Options, url: Url, pinned: Pinned, *, trusted: bool) -> Pinned:
+        """A client like this one without its connections, in its place."""
+        client = _build(options, url, pinned.addresses, trusted=trusted)
+        new = Pinned(client, pinned.addresses, pinned.fresh_until)
+        self._pinned[self._number(options), url.host, url.port, trusted] = new
+        return new
+
     def forget(self) -> None:
         self._pinned.clear()
 

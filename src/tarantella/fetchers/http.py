@@ -51,6 +51,8 @@ class HttpFetcher:
                 except Exception as error:
                     if not _was_kept_too_long(error, request, pinned.answered, began):
                         raise
+                    # Others that it keeps open may have been closed as well.
+                    pinned = self._clients.renewed(options, url, pinned, trusted=trusted)
                     answer = await _ask_with_more(pinned.client, request, url, trail, began, trusted=trusted)
                 pinned.answered = began
                 status = answer.status.as_int()
