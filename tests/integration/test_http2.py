@@ -11,6 +11,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
+from tarantella.fetchers.cookies import MOST_SET
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.http import HttpFetcher
 from tarantella.services.app import App
@@ -111,6 +112,14 @@ def test_a_head_is_as_long_as_browsers_allow(certificates: Path) -> None:
     with pytest.raises(FetchError) as caught:
         asyncio.run(story(1_000_000))
     assert caught.value.failure is Failure.NETWORK
+
+
+def test_of_thousands_of_cookies_in_one_head_the_first_count(certificates: Path) -> None:
+    async def story() -> Response:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.with_cookies(stream, 4_000)) as server:
+            return await fetch(server.url, certificates)
+
+    assert [cookie.name for cookie in asyncio.run(story()).cookies] == [f"c{number}" for number in range(MOST_SET)]
 
 
 def test_pieces_with_nothing_in_them_are_not_taken_for_as_long_as_they_come(certificates: Path) -> None:

@@ -27,13 +27,24 @@ def page(stream: int, body: bytes = b"<title>OK</title>") -> bytes:
 
 
 def with_long_head(stream: int, length: int) -> bytes:
-    """A page whose head has a header of this length, in as many frames as that takes."""
+    """A page whose head has a header of this length."""
     assert length > 127
     digits, rest = [], length - 127
     while rest >= 128:
         digits.append(rest % 128 + 128)
         rest //= 128
-    head = STATUS_200 + b"\0\x06x-long\x7f" + bytes((*digits, rest)) + b"x" * length
+    return with_head(stream, b"\0\x06x-long\x7f" + bytes((*digits, rest)) + b"x" * length)
+
+
+def with_cookies(stream: int, count: int) -> bytes:
+    """A page that sets so many cookies."""
+    values = (f"c{number}=1".encode() for number in range(count))
+    return with_head(stream, b"".join(b"\0\x0aset-cookie" + bytes((len(value),)) + value for value in values))
+
+
+def with_head(stream: int, headers: bytes) -> bytes:
+    """A page with these headers, in as many frames as they take."""
+    head = STATUS_200 + headers
     first, *others = (head[start : start + 16_384] for start in range(0, len(head), 16_384))
     frames = [frame(HEADERS, 0, stream, first), *(frame(CONTINUATION, 0, stream, other) for other in others)]
     return b"".join(frames) + frame(CONTINUATION, END_HEADERS, stream) + frame(DATA, END_STREAM, stream, b"OK")
