@@ -39,6 +39,7 @@ Way = tuple[object, ...]  # an origin, and how a run gets there
 
 _CRAWL_DELAY = re.compile(r"^([ \t]*crawl[- ]delay[ \t]*:)([^#\n]*)", re.IGNORECASE | re.MULTILINE)
 _VERSION = re.compile(r"^([ \t]*user[- ]?agent(?!.*mozilla)[^/#\n]*)/[^#\n]*", re.IGNORECASE | re.MULTILINE)
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "di", "crawl")  # of misspellings that are understood, some don't begin with "dis"
 
@@ -200,7 +201,8 @@ def _finite(found: re.Match[str]) -> str:
 
 def _readable(body: bytes) -> str:
     """The text up to where it is cut off, or becomes too much work."""
-    lines = body.decode("utf-8-sig", "replace").splitlines()
+    encoding = "utf-16" if body.startswith(_UTF16_MARKS) else "utf-8-sig"
+    lines = body.decode(encoding, "replace").splitlines()
     if len(body) >= MAX_BYTES:
         # The last line may be cut in two, and half a path forbids more than the whole.
         lines = lines[:-1]

@@ -77,6 +77,8 @@ async def test_a_robots_txt_that_says_nothing_to_us_allows_everything(app: App, 
         Reply(200, FORBIDS.encode(), "text/html"),
         Reply(200, FORBIDS.encode(), "image/png"),
         Reply(200, FORBIDS.encode("utf-8") + b"\xff\xfe", ""),
+        Reply(200, FORBIDS.encode("utf-16"), "text/plain"),
+        Reply(200, "\ufeff".encode("utf-16-be") + FORBIDS.encode("utf-16-be"), "text/plain"),
         Reply(206, FORBIDS.encode(), "text/plain"),
     ],
 )
