@@ -159,6 +159,10 @@ def test_lines_end_as_on_any_system() -> None:
     assert read("http://a/1\rhttp://a/2\r\nhttp://a/3\n") == Listing("text", [f"http://a/{n}" for n in (1, 2, 3)], [])
 
 
+def test_a_comment_in_a_list_is_no_address() -> None:
+    assert read("# all\nhttp://a/1\n  # more\nhttp://a/2#x\n") == Listing("text", ["http://a/1", "http://a/2#x"], [])
+
+
 def test_of_broken_xml_in_a_declared_charset_what_was_found_before_is_kept() -> None:
     for label in ("gbk", "nonsense"):
         found = read(urlset("http://a/1", "http://a/2</url>", "http://a/3").replace("UTF-8", label))
