@@ -11,6 +11,7 @@ from tarantella.domain.failure import Failure
 from tarantella.domain.struct import replace
 from tarantella.domain.url import resolve
 from tarantella.fetchers.contract import FetchError, Options, Request, Response
+from tarantella.fetchers.cookies import MOST_SET
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.http import HttpFetcher
 from tarantella.services.app import App
@@ -100,3 +101,35 @@ async def test_a_page_that_was_broken_off_is_tried_again(app: App, certificates:
     [address] = crawled.pages
     first, second = crawled.attempts(address)
     assert (first["failure"], first["protocol"], second["protocol"]) == ("network", None, "h2")
+
+
+def test_a_head_is_as_long_as_browsers_allow(certificates: Path) -> None:
+    async def story(length: int) -> Response:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.with_long_head(stream, length)) as server:
+            return await fetch(server.url, certificates)
+
+    assert asyncio.run(story(200_000)).body == b"OK"
+    with pytest.raises(FetchError) as caught:
+        asyncio.run(story(1_000_000))
+    assert caught.value.failure is Failure.NETWORK
+
+
+def test_of_thousands_of_cookies_in_one_head_the_first_count(certificates: Path) -> None:
+    async def story() -> Response:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.with_cookies(stream, 4_000)) as server:
+            return await fetch(server.url, certificates)
+
+    assert [cookie.name for cookie in asyncio.run(story()).cookies] == [f"c{number}" for number in range(MOST_SET)]
+
+
+def test_pieces_with_nothing_in_them_are_not_taken_for_as_long_as_they_come(certificates: Path) -> None:
+    """They cost the server no window, so that nothing else would hold them back."""
+    nothing = http2.frame(http2.DATA, 0, 1) * 100_000
+
+    async def story() -> None:
+        async with Http2Server(certificates / "good", lambda stream, _: http2.beginning(stream) + nothing) as server:
+            with pytest.raises(FetchError) as caught:
+                await fetch(server.url, certificates)
+        assert (caught.value.failure, caught.value.detail) == (Failure.NETWORK, "protocol")
+
+    asyncio.run(story())

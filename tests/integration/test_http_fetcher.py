@@ -8,6 +8,7 @@ import socket
 import zlib
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from itertools import count
 
 import pytest
 
@@ -369,9 +370,7 @@ def test_what_we_did_not_ask_for_is_decoded_too(encoding: str, body: bytes) -> N
     tell(story)
 
 
-@pytest.mark.parametrize(
-    "encoding", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "gzip, gzip, gzip", "x" * 99]
-)
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "deflate", "br", "zstd", "compress", "gzip, gzip, gzip"])
 def test_a_body_that_is_not_what_its_encoding_says_is_a_decode_failure(encoding: str) -> None:
     async def story(the: Setting) -> None:
         the.answer("/page", ok(b"<p>plain</p>" * 50, [("Content-Encoding", encoding)]))
@@ -497,10 +496,14 @@ def test_a_port_where_nobody_listens_refuses() -> None:
         tell(story)
 
 
-def test_a_connection_that_the_server_has_closed_meanwhile_costs_nothing() -> None:
+@pytest.mark.parametrize("kept", [1, 4])
+def test_connections_that_the_server_has_closed_meanwhile_cost_nothing(kept: int) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(asyncio.IncompleteReadError, ConnectionError):
             await reader.readuntil(b"\r\n\r\n")
+            if next(connections) < kept:
+                # Answered together, so that as many are kept open.
+                await together.wait()
             writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 2\r\n\r\nok")
             await writer.drain()
             # It has had enough of this connection, which it did not say, and the next request crosses its end.
@@ -516,11 +519,12 @@ def test_a_connection_that_the_server_has_closed_meanwhile_costs_nothing() -> No
             return (await fetcher.fetch(Request(resolve(f"http://127.0.0.1:{port}/{number}"), OPTIONS))).status
 
         async with server:
-            found = [await fetch(number) for number in range(20)]
+            found = [*await asyncio.gather(*map(fetch, range(kept))), *[await fetch(number) for number in range(20)]]
             await fetcher.close()
         return found
 
-    assert asyncio.run(story()) == [200] * 20
+    connections, together = count(), asyncio.Barrier(kept)
+    assert asyncio.run(story()) == [200] * (kept + 20)
 
 
 def test_a_server_that_never_answers_is_asked_once() -> None:

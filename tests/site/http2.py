@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
-DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY = 0, 1, 3, 4, 7
+DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, CONTINUATION = 0, 1, 3, 4, 7, 9
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 NO_ERROR, INTERNAL_ERROR, ENHANCE_YOUR_CALM = 0, 2, 11
 STATUS_200 = b"\x88"  # the eighth entry of the table that every HTTP/2 implementation has
@@ -24,6 +24,30 @@ def frame(kind: int, flags: int, stream: int, payload: bytes = b"") -> bytes:
 
 def page(stream: int, body: bytes = b"<title>OK</title>") -> bytes:
     return frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, END_STREAM, stream, body)
+
+
+def with_long_head(stream: int, length: int) -> bytes:
+    """A page whose head has a header of this length."""
+    assert length > 127
+    digits, rest = [], length - 127
+    while rest >= 128:
+        digits.append(rest % 128 + 128)
+        rest //= 128
+    return with_head(stream, b"\0\x06x-long\x7f" + bytes((*digits, rest)) + b"x" * length)
+
+
+def with_cookies(stream: int, count: int) -> bytes:
+    """A page that sets so many cookies."""
+    values = (f"c{number}=1".encode() for number in range(count))
+    return with_head(stream, b"".join(b"\0\x0aset-cookie" + bytes((len(value),)) + value for value in values))
+
+
+def with_head(stream: int, headers: bytes) -> bytes:
+    """A page with these headers, in as many frames as they take."""
+    head = STATUS_200 + headers
+    first, *others = (head[start : start + 16_384] for start in range(0, len(head), 16_384))
+    frames = [frame(HEADERS, 0, stream, first), *(frame(CONTINUATION, 0, stream, other) for other in others)]
+    return b"".join(frames) + frame(CONTINUATION, END_HEADERS, stream) + frame(DATA, END_STREAM, stream, b"OK")
 
 
 def beginning(stream: int) -> bytes:

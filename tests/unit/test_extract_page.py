@@ -179,6 +179,17 @@ def test_a_meta_refresh_is_a_link_unless_it_only_reloads(content: str, leads_to:
     assert list(read(f'<meta http-equiv="refresh" content="{content}">').hrefs) == leads_to
 
 
+@pytest.mark.parametrize(("content", "leads_to"), [("0;url=next", ["http://site.test/there/next"]), ("5", [])])
+def test_a_meta_refresh_starts_from_the_base_as_links_do(content: str, leads_to: list[str]) -> None:
+    page = read(f'<base href="/there/"><meta http-equiv="refresh" content="{content}">')
+    assert list(page.hrefs) == leads_to
+
+
+def test_a_base_behind_what_ends_the_head_is_that_of_the_page() -> None:
+    page = read('<head><title>t</title><img src=pixel><base href="/there/"></head><a href=x>x</a>', "to=a@href")
+    assert (page.base, page.data["fields"]["to"]) == ("/there/", "http://site.test/there/x")
+
+
 @pytest.mark.parametrize("address", ["//[", "http://[bad/", "'http://[bad/'"])
 def test_a_meta_refresh_to_no_address_is_a_link_that_is_refused(address: str) -> None:
     page = read(f'<title>t</title><meta http-equiv="Refresh" content="0; URL={address}"><a href=/x>x</a>')
@@ -191,6 +202,25 @@ def test_a_meta_refresh_to_no_address_is_a_link_that_is_refused(address: str) ->
 
 def test_a_refresh_for_those_without_scripts_is_left_alone() -> None:
     assert not read('<noscript><meta http-equiv="refresh" content="0;url=/nojs"></noscript>').hrefs
+
+
+def test_a_shell_is_one_though_it_sends_those_without_scripts_elsewhere() -> None:
+    head = '<title>App</title><noscript><meta http-equiv="refresh" content="0;url=/nojs"></noscript><script src=a.js></script>'
+    assert read(f'<head>{head}</head><body><div id="root"></div></body>').shell == "nothing in #root"
+
+
+@pytest.mark.parametrize("content_type", ["application/xhtml+xml", "application/xml", "text/xml; charset=utf-8"])
+@pytest.mark.parametrize("tag", ['script src="a.js"', "title", "textarea ", 'iframe\nsrc="/ad"', "style"])
+def test_in_xhtml_an_element_may_end_where_it_begins(content_type: str, tag: str) -> None:
+    markup = (
+        f'<?xml version="1.0"?><html xmlns="x"><head><{tag}/></head><body><p>Here</p><a href="/x">x</a></body></html>'
+    )
+    page = read(markup, "said=p", content_type=content_type)
+    assert (page.data["fields"]["said"], list(page.hrefs)) == ("Here", ["/x"])
+
+
+def test_in_html_it_may_not() -> None:
+    assert not read('<script src="a.js"/><a href="/x">x</a>').hrefs
 
 
 # --- other documents ---

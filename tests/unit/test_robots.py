@@ -87,6 +87,22 @@ def test_a_group_that_names_us_counts_more_than_the_one_for_all() -> None:
     assert allows(rules, "/page", "Mozilla/5.0 (compatible; Tarantella/1.0)")
 
 
+@pytest.mark.parametrize(
+    "name",
+    ["Tarantella/0.1", "tarantella/9", "Tarantella/0.1 (+https://example.com)", UA, "Tarantella/0.1 # a crawler"],
+)
+def test_a_group_that_names_us_with_a_version_means_us(name: str) -> None:
+    rules = RobotsRules(f"User-agent: *\nAllow: /\n\nUser-agent: Other/1.0\nUser-Agent : {name}\nDisallow: /\n")
+    assert not allows(rules, "/page")
+    assert not allows(rules, "/page", "Other/2.0")
+    assert allows(rules, "/page", "SomeoneElse/1.0")
+
+
+def test_a_browser_s_name_is_nobody_s() -> None:
+    rules = RobotsRules("User-agent: Mozilla/4.0 (compatible; Other)\nDisallow: /\n")
+    assert allows(rules, "/page", "Mozilla/5.0 (compatible; Tarantella/1.0)")
+
+
 def test_a_group_that_names_a_word_of_our_description_does_not_mean_us() -> None:
     assert "web" in UA
     assert allows(RobotsRules("User-agent: web\nDisallow: /\n"), "/page")

@@ -140,6 +140,29 @@ def test_bytes_that_stand_for_nothing_in_a_declared_charset_are_marked_and_the_r
         assert read(body) == Listing("sitemap", ["http://a/1", "http://a/\ufffd", "http://a/3"], [])
 
 
+@pytest.mark.parametrize("form", ["sitemap", "text"])
+@pytest.mark.parametrize(
+    ("odd", "read_as"), [(b"\xe9", "\ufffd"), (b"\xff\xfe", "\ufffd\ufffd"), (b"\xf0\x9f\x95\xb7", "\U0001f577")]
+)
+def test_a_byte_that_is_no_utf_8_costs_nothing_that_follows_it(form: str, odd: bytes, read_as: str) -> None:
+    many = [f"http://a/{number}" for number in range(20_000)]
+    before, behind = urlset("http://a/ODD", *many).encode().split(b"ODD")
+    lines = "\n".join(("http://a/ODD", *many)).encode().replace(b"ODD", odd)
+    assert read(before + odd + behind if form == "sitemap" else lines).urls == [f"http://a/{read_as}", *many]
+
+
+def test_control_characters_that_xml_forbids_are_left_out() -> None:
+    assert read(urlset("http://a/\x0b1\0", "http://a/2\x1f")) == Listing("sitemap", ["http://a/1", "http://a/2"], [])
+
+
+def test_lines_end_as_on_any_system() -> None:
+    assert read("http://a/1\rhttp://a/2\r\nhttp://a/3\n") == Listing("text", [f"http://a/{n}" for n in (1, 2, 3)], [])
+
+
+def test_a_comment_in_a_list_is_no_address() -> None:
+    assert read("# all\nhttp://a/1\n  # more\nhttp://a/2#x\n") == Listing("text", ["http://a/1", "http://a/2#x"], [])
+
+
 def test_of_broken_xml_in_a_declared_charset_what_was_found_before_is_kept() -> None:
     for label in ("gbk", "nonsense"):
         found = read(urlset("http://a/1", "http://a/2</url>", "http://a/3").replace("UTF-8", label))

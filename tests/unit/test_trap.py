@@ -162,6 +162,14 @@ def test_combinations_of_a_few_values_are_stopped_after_a_thousand() -> None:
     assert through(rules, ["/shop", "/shop?page=7", "/shop/a", "/books?f0=1&f1=2"]) == 4
 
 
+def test_where_filters_were_stopped_the_pages_of_one_list_go_on() -> None:
+    rules = traps()
+    assert through(rules, facets(12, 12, 12, 12)) == 1_000
+    assert through(rules, (f"/shop?page={page}&f0=1" for page in range(2, 500))) == 498
+    assert through(rules, (f"/shop?f0=1&page={page}&f1=1" for page in range(2, 500))) == 0
+    assert rules.stopped_by(resolve("http://site.test/shop?f0=1&page=3")) is None
+
+
 def test_facets_with_many_values_get_twenty_addresses_for_each_of_them() -> None:
     # The values are only roughly counted.
     assert 1_700 <= through(traps(), islice(facets(100, 100, 100), 10_000)) <= 2_400
@@ -174,6 +182,8 @@ BIG_SITES = {
     "an archive": (f"{day}/story-{n}" for day in days(date(1998, 1, 1), 10_000) for n in range(3)),
     "its days": days(date(2013, 3, 1), 5_000),
     "a shop within reason": facets(10, 10, 10),
+    "a shop with many pages a category": (f"/shop?cat={c}&page={p}" for c in range(300) for p in range(40)),
+    "its lists in steps": (f"/shop?start={20 * p}&cat={c}" for c in range(60) for p in range(80)),
     "search": (f"/search?q=word-{n}&sort={s}" for n in range(5_000) for s in ("a", "b")),
     "a wiki": (f"/w/index.php?title=Page_{n}&action={a}" for n in range(3_000) for a in ("view", "history", "info")),
     "years of monthly pages": (f"/archive/{year}/{month:02}" for year in range(1950, 2027) for month in range(1, 13)),

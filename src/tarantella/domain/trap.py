@@ -36,6 +36,10 @@ _CALENDAR = re.compile(r"(?:^|[^a-z])(?:calend|kalend|event|agenda|schedul|month
 _OF_DATE = re.compile(r"(?:^|[^a-z])(?:date|day|month|week)\]?$")
 _OF_YEAR = re.compile(r"(?:^|[^a-z])(?:year|yr|y)\]?$")
 _OF_PART = re.compile(r"(?:^|[^a-z])(?:month|mon|m|week|w|day|d)\]?$")
+# The number of a page of a list, which ends where the list does.
+_PAGE_NUMBER = re.compile(
+    r"(?:page|p|pg|paged|page[_-]?(?:no|nr|num|number|index)|seite|pagina|start|offset|skip)=[0-9]*", re.IGNORECASE
+)
 
 
 class TrapRule(StrEnum):
@@ -148,6 +152,16 @@ def shape_trap(href: str, limits: TrapLimits) -> TrapRule | None:
         if Counter(segments).most_common(1)[0][1] > most:
             return TrapRule.REPEATS
     return None
+
+
+def combines(query: str) -> bool:
+    """Whether a query puts together several parameters, not counting the page of a list."""
+    filters = 0
+    for pair in query.split("&") if "&" in query else ():
+        filters += bool(pair) and _PAGE_NUMBER.fullmatch(pair) is None
+        if filters > 1:
+            return True
+    return False
 
 
 def dated(href: str) -> Dated | None:

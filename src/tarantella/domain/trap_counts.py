@@ -14,6 +14,7 @@ from tarantella.domain.trap import (
     TrapLimits,
     TrapNote,
     TrapRule,
+    combines,
     dated,
     shape_trap,
     short,
@@ -75,7 +76,7 @@ class Traps:
             if self._is_senseless(date):
                 return self._senseless(date, href)
             patterns[TrapRule.DATES] = date.pattern
-        if "&" in query:
+        if combines(query):
             patterns[TrapRule.COMBINATIONS] = _place(path)
         if query:
             patterns[TrapRule.QUERIES] = _place(path)
@@ -107,7 +108,7 @@ class Traps:
     def _too_many_queries(self, href: str) -> TrapRule | None:
         path, _, query = href.partition("?")
         pattern, limits = _place(path), self._limits
-        if "&" in query and limits.combinations is not None:
+        if limits.combinations is not None and combines(query):
             if self._is_enough(TrapRule.COMBINATIONS, pattern, limits.combinations, href, query):
                 return TrapRule.COMBINATIONS
         if limits.queries is not None and self._is_enough(TrapRule.QUERIES, pattern, limits.queries, href):

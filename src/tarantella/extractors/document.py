@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
@@ -27,6 +28,7 @@ class MediaType(Struct, frozen=True):
     kind: Kind | None
     is_document: bool
     charset: str | None
+    is_xml: bool
 
 
 _KINDS: Mapping[str, Kind] = {
@@ -68,6 +70,8 @@ _FIRST_BYTES = tuple(signature for signature, _ in _SIGNATURES)
 _LOOKED_AT = 1_024
 _HTML = Kind.HTML  # looking up a member of an enumeration takes as long as the comparison it is for
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+# In XML these may be closed where they open. To HTML they would be open, and all that follows them would be in them.
+_CLOSED_AT_ONCE = re.compile(rb"<(script|style|title|textarea|iframe|noframes|noembed|xmp)\b([^<>]*)/>", re.IGNORECASE)
 
 
 class Document(Struct, frozen=True):
@@ -84,6 +88,7 @@ def identify(body: bytes, content_type: str) -> Document:
     claimed = media_type(content_type)
     if (
         claimed.kind is _HTML
+        and not claimed.is_xml
         and body.startswith(b"<")
         and body.find(b"\0", 0, _LOOKED_AT) < 0
         and len(body) <= MOST_MARKS
@@ -101,7 +106,10 @@ def identify(body: bytes, content_type: str) -> Document:
         raise NotADocument(next(name for signature, name in _SIGNATURES if head.startswith(signature)))
     charset = _charset(head, claimed.charset)
     read = excerpt(body)
-    return Document(_kind(head, claimed.kind), charset, read, cut=len(read) < len(body))
+    kind, cut = _kind(head, claimed.kind), len(read) < len(body)
+    if kind is _HTML and claimed.is_xml:
+        read = _CLOSED_AT_ONCE.sub(rb"<\1\2></\1>", read)
+    return Document(kind, charset, read, cut)
 
 
 def _charset(head: bytes, claimed: str | None) -> str | None:
@@ -153,7 +161,8 @@ def _media_type(header: str) -> MediaType:
             charset = charsets.known(value.partition(",")[0].strip(" \t\"'"))
             break
     kind = _kind_of_type(name)
-    return MediaType(name, kind, kind is not None or name in _UNKNOWN or "/" not in name, charset)
+    is_document = kind is not None or name in _UNKNOWN or "/" not in name
+    return MediaType(name, kind, is_document, charset, name.endswith(("+xml", "/xml")))
 
 
 def _kind_of_type(name: str) -> Kind | None:

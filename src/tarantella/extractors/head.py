@@ -34,6 +34,9 @@ class Head:
         if head.title is None:
             # Broken pages have their title in the body: then the rest of the head may be there as well.
             head._read(html.select(_ELSEWHERE), shared)
+        elif head.base is None and (base := html.find("base")) is not None:
+            # A head ends at the first thing that does not belong there, and what follows is in the body.
+            head.base = base.attr("href")
         head.title = head.title or shared.get("og:title")
         head.description = head.description or shared.get("og:description")
         if (root := html.root) is not None:
@@ -55,7 +58,10 @@ class Head:
             elif tag == "base":
                 self.base = node.attr("href") if self.base is None else self.base
             elif tag == "noscript":
+                refreshes = self.refreshes
                 self._read(node, shared)
+                # Where those go who have no scripts: nobody else leaves the page.
+                self.refreshes = refreshes
 
     def _read_meta(self, meta: Element, content: str, shared: dict[str, str]) -> None:
         if (name := meta.attr("name")) is not None:

@@ -379,14 +379,15 @@ def _hrefs(html: turbohtml.Document) -> dict[str, None]:
 def _refresh(html: turbohtml.Document, page_url: str) -> str | None:
     """Where the page leads by itself after a while."""
     try:
-        found = html.meta_refresh(page_url)
+        written = html.meta_refresh("")
+        # Without an address it only reloads the page.
+        if written is None or not isfinite(written[0]) or not written[1]:
+            return None
+        found = html.meta_refresh(_base_url(html, page_url))
     except ValueError:
         # No address, which is found out where links are looked at.
         return _written_refresh(html)
-    # Without an address it only reloads the page.
-    if found is None or not isfinite(found[0]) or found[1] in ("", page_url):
-        return None
-    return found[1]
+    return found[1] if found is not None and found[1] != page_url else None
 
 
 def _written_refresh(html: turbohtml.Document) -> str | None:

@@ -75,7 +75,7 @@ class _LineReader:
         self._rest = b""
 
     def feed(self, piece: bytes) -> None:
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        *lines, self._rest = (self._rest + piece).replace(b"\r", b"\n").split(b"\n")
         for line in lines:
             self._read(line)
         # Of a line that is too long to be an address, the beginning is enough to tell.
@@ -86,7 +86,7 @@ class _LineReader:
 
     def _read(self, line: bytes) -> None:
         text = line[: MAX_LENGTH + 1].decode("utf-8", "replace").strip()
-        if not any(character.isprintable() and character != " " for character in text):
+        if text.startswith("#") or not any(character.isprintable() and character != " " for character in text):
             return
         if self.form is None and not text.lower().startswith(("http://", "https://")):
             raise _Enough("it is neither XML nor a list of addresses")

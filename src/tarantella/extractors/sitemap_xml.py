@@ -22,6 +22,8 @@ MOST_AMPERSANDS = 500_000  # that stand for nothing: each makes the text longer
 # An ampersand that begins nothing that XML knows by itself: a declared entity, or somebody forgot to escape it.
 _BARE_AMPERSAND = re.compile(rb"&(?!(?:amp|lt|gt|quot|apos|#[0-9]{1,7}|#x[0-9a-fA-F]{1,6});)")
 _LONGEST_REFERENCE = 10
+# XML forbids these, and many programs that write it don't know that.
+_CONTROLS = bytes(code for code in range(0x20) if code not in b"\t\n\r")
 _FORMS: Mapping[str, str] = {"urlset": "sitemap", "sitemapindex": "index", "rss": "feed", "rdf": "feed", "feed": "feed"}
 _HOLD_AN_ADDRESS = frozenset({("url", "loc"), ("sitemap", "loc"), ("item", "link"), ("entry", "link")})
 
@@ -59,7 +61,7 @@ class XmlReader:
         parser.EntityDeclHandler = self._entity_declared
 
     def feed(self, piece: bytes) -> None:
-        piece = self._rest + piece
+        piece = self._rest + piece.translate(None, _CONTROLS)
         # A reference may continue in the next piece.
         cut = piece.rfind(b"&", -_LONGEST_REFERENCE)
         if cut >= 0 and b";" not in piece[cut:]:

@@ -20,7 +20,7 @@ class Damaged(Exception):
 
 
 class Unpacked:
-    """Pieces of text, in UTF-8 where it is XML; raises Damaged after the last that could be had, or at once where there is none."""
+    """Pieces of text in UTF-8; raises Damaged after the last that could be had, or at once where there is none."""
 
     def __init__(self, body: bytes, limit: int) -> None:
         pieces: Iterator[bytes] = (body[start : start + PIECE] for start in range(0, len(body), PIECE))
@@ -32,10 +32,11 @@ class Unpacked:
             first = next(pieces, b"")
         codec = next((codec for mark, codec in _UTF16 if first.startswith(mark)), None)
         self._pieces = _within(limit, chain([first], pieces))
-        if codec is not None:
-            self._pieces = _as_utf8(self._pieces, codec)
-        elif (charset := other_in_xml(first)) is not None:
+        if codec is None and (charset := other_in_xml(first)) is not None:
             self._pieces = (text.encode() for text in decode_xml(self._pieces, charset))
+        else:
+            # In UTF-8, too, there may be bytes that are none: one of them must not cost all that follows it.
+            self._pieces = _as_utf8(self._pieces, codec or "utf-8")
 
     def __iter__(self) -> Iterator[bytes]:
         return self._pieces

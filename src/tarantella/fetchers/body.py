@@ -14,6 +14,10 @@ from tarantella.fetchers.encoding import decode
 
 # Decoding more than this takes long enough for others to notice.
 DECODED_AT_ONCE = 128 * 1024
+# Of an error page only the beginning is of interest.
+ERROR_PAGE_BYTES = 256 * 1024
+# Over HTTP/2 a piece without content costs a server no window: of those it can send more than anybody can read.
+MOST_EMPTY_PIECES = 1_000
 
 
 async def read_body(answer: Response, encoding: str | None, options: Options, *, cut: int | None) -> bytes:
@@ -40,6 +44,14 @@ async def read_body(answer: Response, encoding: str | None, options: Options, *,
     return await asyncio.to_thread(decode, body, encoding, options.max_decoded, whole=True)
 
 
+async def read_error_page(answer: Response, encoding: str | None, options: Options) -> bytes:
+    """The beginning of an error page; nothing where it can't be had, for that must not hide which error it was."""
+    try:
+        return await read_body(answer, encoding, options, cut=ERROR_PAGE_BYTES)
+    except Exception:
+        return b""
+
+
 async def release(answer: Response) -> None:
     """Drop a body that nobody wants; its connection is used again if that is cheap."""
     async with answer:
@@ -47,15 +59,20 @@ async def release(answer: Response) -> None:
 
 
 async def _read(answer: Response, limit: int) -> bytes:
-    buffer, missing = BytesIO(), limit
+    buffer, missing, empty = BytesIO(), limit, 0
     async with answer.stream() as stream:
         async for chunk in stream:
             # What is no memoryview are trailers, which nobody reads.
             if isinstance(chunk, memoryview):
                 buffer.write(chunk[:missing])
                 missing -= len(chunk)
+                empty += not chunk
                 if missing <= 0:
                     break
+                if empty > MOST_EMPTY_PIECES:
+                    raise FetchError(
+                        Failure.NETWORK, "protocol", "The site sends pieces of a page with nothing in them."
+                    )
     return buffer.getvalue()
 
 

@@ -14,6 +14,8 @@ from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from wreq import CertStore, Client, DnsOptions
+from wreq.http1 import Http1Options
+from wreq.http2 import Http2Options
 from wreq.redirect import Policy
 from wreq.runtime import Runtime
 
@@ -38,6 +40,14 @@ IDLE_SECONDS = 20.0
 ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 # What encoding.py decodes, so that bytes can be counted as they come over the wire.
 ACCEPT_ENCODING = "gzip, deflate"
+# What browsers forgive: a header over several lines, blanks before its colon, a line that is none.
+_FORGIVING = Http1Options(
+    allow_obsolete_multiline_headers_in_responses=True,
+    allow_spaces_after_header_name_in_responses=True,
+    ignore_invalid_headers_in_responses=True,
+)
+# The head of an answer may be as long as browsers allow; by itself the client takes 16 KiB over HTTP/2.
+_LONG_HEADS = Http2Options(max_header_list_size=256 * 1024)
 
 _CERTIFICATE = re.compile(r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -103,6 +113,13 @@ class Clients:
             self._pinned.popitem(last=False)
         return pinned
 
+    def renewed(self, options: Options, url: Url, pinned: Pinned, *, trusted: bool) -> Pinned:
+        """A client like this one without its connections, in its place."""
+        client = _build(options, url, pinned.addresses, trusted=trusted)
+        new = Pinned(client, pinned.addresses, pinned.fresh_until)
+        self._pinned[self._number(options), url.host, url.port, trusted] = new
+        return new
+
     def forget(self) -> None:
         self._pinned.clear()
 
@@ -157,6 +174,8 @@ def _build(options: Options, url: Url, addresses: tuple[Address, ...], *, truste
         "connect_timeout": timedelta(seconds=options.connect_timeout),
         "pool_idle_timeout": timedelta(seconds=IDLE_SECONDS),
         "dns_options": dns,
+        "http1_options": _FORGIVING,
+        "http2_options": _LONG_HEADS,
         # The client forgets the size of what it decodes. What we ask for is decoded here; br and zstd, which some
         # servers send unasked, are left to the client.
         "gzip": False,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 
 from wreq import HeaderMap
@@ -19,6 +20,8 @@ Given = Mapping[str, str]
 MAX_FILE = 10_000_000
 # Servers refuse longer headers: a page that sets many cookies would cost all the others of its host.
 MOST_SENT = 8_000
+# Of one answer: more than over HTTP/1 fit into a head, and than a site may keep.
+MOST_SET = 100
 
 
 def matching(url: Url, cookies: Iterable[Given]) -> dict[str, str]:
@@ -52,7 +55,8 @@ def cookie_pairs(url: Url, given: Iterable[Given], kept: Iterable[Cookie], now: 
 
 def set_by(headers: HeaderMap, url: Url, now: float) -> list[Cookie]:
     """The cookies that an answer from this address sets and may set."""
-    found = (received(str(value, "latin-1"), url, now) for value in headers.get_all("set-cookie"))
+    said = islice(headers.get_all("set-cookie"), MOST_SET)
+    found = (received(str(value, "latin-1"), url, now) for value in said)
     return [cookie for cookie in found if cookie is not None]
 
 

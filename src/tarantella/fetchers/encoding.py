@@ -10,6 +10,8 @@ from tarantella.fetchers.contract import FetchError
 _GZIP = 16 + zlib.MAX_WBITS
 # Servers call two formats "deflate": with zlib's header, as they should, and without.
 _WINDOWS = {"gzip": (_GZIP,), "x-gzip": (_GZIP,), "deflate": (zlib.MAX_WBITS, -zlib.MAX_WBITS)}
+# Real ones that are not undone here. Any other word is a mistake, mostly a charset, and means nothing to browsers either.
+_OTHERS = frozenset({"br", "zstd", "compress", "x-compress"})
 _DEEPEST = 2
 # A gzip file may be several in a row. Few need this many, and each costs a copy of all that follows it.
 _MOST_MEMBERS = 100
@@ -18,7 +20,8 @@ _GZIP_BEGINS = b"\x1f\x8b"
 
 def decode(body: bytes, encodings: str, limit: int, *, whole: bool) -> bytes:
     """The body as it was before it was encoded; `whole` says that it must not end early."""
-    names = [name for part in encodings.split(",") if (name := part.strip().lower()) not in ("", "identity")]
+    words = (part.strip().lower() for part in encodings.split(","))
+    names = [word for word in words if word in _WINDOWS or word in _OTHERS]
     if len(names) > _DEEPEST or any(name not in _WINDOWS for name in names):
         raise _undecodable(encodings)
     for name in reversed(names):

@@ -10,7 +10,7 @@ from wreq import HeaderMap
 T = TypeVar("T")
 
 # These may come several times, and mean something together.
-_LISTS = frozenset({"link"})
+_LISTS = frozenset({"link", "content-encoding"})
 
 
 class Headers(Mapping[str, str]):

@@ -10,7 +10,7 @@ from wreq import Response as Answer
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Url
-from tarantella.fetchers.body import read_body, release
+from tarantella.fetchers.body import read_body, read_error_page, release
 from tarantella.fetchers.clients import IDLE_SECONDS, MAX_CLIENTS, Clients
 from tarantella.fetchers.contract import HTTP_1, HTTP_2, FetchError, Request, Response
 from tarantella.fetchers.cookies import cookie_pairs, set_by
@@ -20,8 +20,6 @@ from tarantella.fetchers.proxy import parse_proxy
 from tarantella.fetchers.redirects import STATUSES, Trail
 from tarantella.fetchers.translation import proxy_failure, translated
 
-# Of an error page only the beginning is of interest, and its size must not hide which error it was.
-ERROR_PAGE_BYTES = 256 * 1024
 _HTTP_2 = Version.HTTP_2
 
 
@@ -53,6 +51,8 @@ class HttpFetcher:
                 except Exception as error:
                     if not _was_kept_too_long(error, request, pinned.answered, began):
                         raise
+                    # Others that it keeps open may have been closed as well.
+                    pinned = self._clients.renewed(options, url, pinned, trusted=trusted)
                     answer = await _ask_with_more(pinned.client, request, url, trail, began, trusted=trusted)
                 pinned.answered = began
                 status = answer.status.as_int()
@@ -69,9 +69,11 @@ class HttpFetcher:
                     return Response(url.href, status, headers, b"", trail.hops, target, tuple(trail.set), protocol)
                 if status == 407 and options.proxy is not None:
                     raise proxy_failure("auth")
-                limit = request.cut if status < 400 else ERROR_PAGE_BYTES
                 encoding = headers.get("content-encoding") if raw.contains_key("content-encoding") else None
-                body = await read_body(answer, encoding, options, cut=limit)
+                if status < 400:
+                    body = await read_body(answer, encoding, options, cut=request.cut)
+                else:
+                    body = await read_error_page(answer, encoding, options)
                 if trail is None and not raw.contains_key("set-cookie"):
                     return Response(url.href, status, headers, body, request.hops, None, (), protocol)
                 cookies = [*(trail.set if trail is not None else ()), *set_by(raw, url, time())]

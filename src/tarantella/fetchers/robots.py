@@ -38,6 +38,8 @@ Origin = tuple[str, str, int]
 Way = tuple[object, ...]  # an origin, and how a run gets there
 
 _CRAWL_DELAY = re.compile(r"^([ \t]*crawl[- ]delay[ \t]*:)([^#\n]*)", re.IGNORECASE | re.MULTILINE)
+_VERSION = re.compile(r"^([ \t]*user[- ]?agent(?!.*mozilla)[^/#\n]*)/[^#\n]*", re.IGNORECASE | re.MULTILINE)
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _AGENT = ("user-agent", "useragent", "user agent")
 _RULE = ("allow", "di", "crawl")  # of misspellings that are understood, some don't begin with "dis"
 
@@ -63,7 +65,8 @@ class RobotsRules:
     __slots__ = ("_open", "_rules", "sitemaps")
 
     def __init__(self, text: str = "") -> None:
-        self._rules = Protego.parse(_CRAWL_DELAY.sub(_finite, text))
+        # Whoever copies our name from a log has its version behind it, and means us all the same.
+        self._rules = Protego.parse(_CRAWL_DELAY.sub(_finite, _VERSION.sub(r"\1", text)))
         # Many files forbid nothing at all, however it is spelt; then there is nothing to look up for each page.
         self._open = "di" not in text.lower()
         self.sitemaps: tuple[str, ...] = tuple(self._rules.sitemaps)
@@ -198,7 +201,8 @@ def _finite(found: re.Match[str]) -> str:
 
 def _readable(body: bytes) -> str:
     """The text up to where it is cut off, or becomes too much work."""
-    lines = body.decode("utf-8-sig", "replace").splitlines()
+    encoding = "utf-16" if body.startswith(_UTF16_MARKS) else "utf-8-sig"
+    lines = body.decode(encoding, "replace").splitlines()
     if len(body) >= MAX_BYTES:
         # The last line may be cut in two, and half a path forbids more than the whole.
         lines = lines[:-1]

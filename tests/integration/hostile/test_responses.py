@@ -119,6 +119,54 @@ async def test_these_bytes_are_a_network_failure(app: App, answer: bytes, detail
     assert (found["reason"], found["detail"].partition(":")[0]) == ("network", detail)
 
 
+PAGE = b"<title>Fine</title>"
+LENGTH = b"Content-Length: %d\r\n\r\n" % len(PAGE)
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        b"X-Policy: one,\r\n\ttwo,\r\n  three\r\n" + LENGTH,
+        b"X-Cache : hit\r\n" + LENGTH,
+        b"What is this\r\n" + LENGTH,
+        b"Content-Length:\r\n %d\r\n\r\n" % len(PAGE),
+    ],
+    ids=["over several lines", "a blank before the colon", "no colon", "a length on the next line"],
+)
+@awaited
+async def test_a_head_that_browsers_forgive_is_that_of_a_page(app: App, head: bytes) -> None:
+    async with Site() as site, wire(saying(HEAD + head + PAGE)) as port:
+        crawled = await crawl(app, site, f"http://{HERE}:{port}/", attempts=1, obey_robots=False)
+    assert [record["title"] for record in crawled.records.values()] == ["Fine"]
+
+
+BROKEN = {
+    "shorter than it says": b"Content-Length: 5000\r\n\r\nSo",
+    "no gzip": b"Content-Encoding: gzip\r\nContent-Length: 2\r\n\r\nSo",
+    "no brotli": b"Content-Encoding: br\r\nContent-Length: 2\r\n\r\nSo",
+    "no chunks": b"Transfer-Encoding: chunked\r\n\r\nSo\r\n",
+}
+
+
+@pytest.mark.parametrize("body", BROKEN)
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [
+        (b"404 Gone", "failed(not_found)"),
+        (b"403 No", "failed(blocked)"),
+        (b"500 Oh", "failed(bad_response)"),
+        (b"503 Later\r\nRetry-After: 0", "failed(rate_limited)"),
+    ],
+)
+@awaited
+async def test_an_error_is_known_by_its_status_whatever_becomes_of_its_body(
+    app: App, status: bytes, state: str, body: str
+) -> None:
+    async with Site() as site, wire(saying(b"HTTP/1.1 " + status + b"\r\n" + BROKEN[body])) as port:
+        crawled = await crawl(app, site, f"http://{HERE}:{port}/", attempts=1, obey_robots=False)
+    assert list(crawled.states.values()) == [state]
+
+
 # -- row 8: Retry-After in every form
 
 

@@ -35,6 +35,15 @@ async def test_a_robots_txt_that_is_not_to_be_had_allows_everything(app: App, st
     assert robots_hits(site) == 1
 
 
+@awaited
+async def test_that_there_is_none_is_clear_though_the_error_page_is_broken(app: App) -> None:
+    nothing = Reply(404, b"Not here", headers=(("Content-Encoding", "gzip"),))
+    async with Site(robots=nothing) as site:
+        crawled = await crawl(app, site, "/item/1")
+    assert crawled.states == {"/item/1": "done"}
+    assert robots_hits(site) == 1
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -68,6 +77,8 @@ async def test_a_robots_txt_that_says_nothing_to_us_allows_everything(app: App, 
         Reply(200, FORBIDS.encode(), "text/html"),
         Reply(200, FORBIDS.encode(), "image/png"),
         Reply(200, FORBIDS.encode("utf-8") + b"\xff\xfe", ""),
+        Reply(200, FORBIDS.encode("utf-16"), "text/plain"),
+        Reply(200, "\ufeff".encode("utf-16-be") + FORBIDS.encode("utf-16-be"), "text/plain"),
         Reply(206, FORBIDS.encode(), "text/plain"),
     ],
 )
