@@ -262,13 +262,20 @@ def shared_environment(settings: Settings) -> dict[str, str]:
 
 def load(**given: Any) -> Settings:
     """The settings in force, with what was given on the command line on top."""
-    values = {name: _checked(Found(name, value, "as given")) for name, value in given.items() if value is not None}
+    values = {name: _said(name, value) for name, value in given.items() if value is not None}
     for found in _set_somewhere():
         if found.name not in ABOUT:
             raise _stranger(found)
         if found.name not in values:
             values[found.name] = _checked(found)
     return Settings(**values)
+
+
+def _said(name: str, value: Any) -> Any:
+    """An empty text was most likely meant to be something: `--database-url "$URL"` would use another database."""
+    if value == "":
+        raise InvalidInput(f"{name} is given, and is empty.", field=name, remedy="Give a value, or leave it out.")
+    return _checked(Found(name, value, "as given"))
 
 
 def _set_somewhere() -> Iterator[Found]:

@@ -182,6 +182,8 @@ def test_a_text_where_several_may_stand_is_a_single_one(tmp_path: Path) -> None:
         ({"fields": {"a": 5}}, "fields.a is not a field"),
         ({"fields_file": 5}, "fields_file is 5"),
         ({"data_dir": "a\0b"}, "data_dir is 'a"),
+        ({"data_dir": ""}, "data_dir is ''"),
+        ({"database_url": ""}, "database_url is given, and is empty"),
         ({"traps": None}, "traps is None"),
         ({"include": [5]}, "include is 5"),
         ({"allow_networks": None}, "allow_networks is None"),

@@ -51,6 +51,9 @@ SCRAPE = [
     ("example.com", "--output", "-", "--format", "db"),
     ("example.com", "--format", "xml"),
     ("example.com", "--log-file", "missing/log"),
+    ("example.com", "--data-dir", ""),
+    ("example.com", "--cache-dir", ""),
+    ("example.com", "--database-url", ""),
     ("example.com", "--no-such-option"),
 ]
 OTHERS = [
@@ -62,6 +65,7 @@ OTHERS = [
     ("runs", "show", "latest"),
     ("runs", "pause", "latest"),
     ("runs", "show", "%"),
+    ("runs", "list", "--server", ""),
     ("preview",),
     ("preview", "file:///etc/passwd"),
     ("preview", "example.com", "--fields-file", "missing.yaml"),

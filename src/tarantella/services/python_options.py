@@ -40,7 +40,7 @@ def path_of(value: Any, name: str) -> Path | None:
     if value is None:
         return None
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(text, str) or "\0" in text:
+    if not isinstance(text, str) or not text or "\0" in text:
         raise _wrong(name, value, "a path")
     return Path(text)
 
