@@ -303,7 +303,9 @@ def _stranger(found: Found) -> InvalidInput:
     """A name that is nobody's is most likely a slip of the pen, and its value would be missed in silence."""
     from difflib import get_close_matches
 
-    known = VARIABLES if found.name.startswith(PREFIX) else ABOUT
-    likely = get_close_matches(found.name, known, 1, cutoff=0.8)
-    remedy = f"Did you mean {likely[0]}? {ALL_OF_THEM}" if likely else ALL_OF_THEM
+    # What they all begin with would make any two of them alike.
+    prefix = PREFIX if found.name.startswith(PREFIX) else ""
+    known = [name.removeprefix(prefix) for name in (VARIABLES if prefix else ABOUT) if name.startswith(prefix)]
+    likely = get_close_matches(found.name.removeprefix(prefix), known, 1, cutoff=0.7)
+    remedy = f"Did you mean {prefix}{likely[0]}? {ALL_OF_THEM}" if likely else ALL_OF_THEM
     return InvalidInput(f"There is no setting {shown(found.name)} ({found.place}).", field=found.name, remedy=remedy)
