@@ -51,6 +51,8 @@ def fields_wanted(fields: Fields, file: str | Path | None) -> FieldSet:
     wanted = read_fields_file(path) if path is not None else FieldSet()
     if fields is None:
         return wanted
+    if isinstance(fields, str):
+        fields = [fields]
     if isinstance(fields, Mapping) and not {"fields", "item", "pagination"} & set(fields):
         return replace(wanted, fields=(*wanted.fields, *fields_of(fields)))
     chosen = field_set_of(fields)
