@@ -54,6 +54,7 @@ SCRAPE = [
     ("example.com", "--data-dir", ""),
     ("example.com", "--cache-dir", ""),
     ("example.com", "--database-url", ""),
+    ("example.com", "--session", "nobody"),
     ("example.com", "--no-such-option"),
 ]
 OTHERS = [
@@ -65,6 +66,7 @@ OTHERS = [
     ("runs", "show", "latest"),
     ("runs", "pause", "latest"),
     ("runs", "show", "%"),
+    ("sites", "set", "example.com"),
     ("runs", "list", "--server", ""),
     ("preview",),
     ("preview", "file:///etc/passwd"),
