@@ -262,13 +262,20 @@ def shared_environment(settings: Settings) -> dict[str, str]:
 
 def load(**given: Any) -> Settings:
     """The settings in force, with what was given on the command line on top."""
-    values = {name: _checked(Found(name, value, "as given")) for name, value in given.items() if value is not None}
+    values = {name: _said(name, value) for name, value in given.items() if value is not None}
     for found in _set_somewhere():
         if found.name not in ABOUT:
             raise _stranger(found)
         if found.name not in values:
             values[found.name] = _checked(found)
     return Settings(**values)
+
+
+def _said(name: str, value: Any) -> Any:
+    """An empty text was most likely meant to be something: `--database-url "$URL"` would use another database."""
+    if value == "":
+        raise InvalidInput(f"{name} is given, and is empty.", field=name, remedy="Give a value, or leave it out.")
+    return _checked(Found(name, value, "as given"))
 
 
 def _set_somewhere() -> Iterator[Found]:
@@ -296,7 +303,9 @@ def _stranger(found: Found) -> InvalidInput:
     """A name that is nobody's is most likely a slip of the pen, and its value would be missed in silence."""
     from difflib import get_close_matches
 
-    known = VARIABLES if found.name.startswith(PREFIX) else ABOUT
-    likely = get_close_matches(found.name, known, 1, cutoff=0.8)
-    remedy = f"Did you mean {likely[0]}? {ALL_OF_THEM}" if likely else ALL_OF_THEM
+    # What they all begin with would make any two of them alike.
+    prefix = PREFIX if found.name.startswith(PREFIX) else ""
+    known = [name.removeprefix(prefix) for name in (VARIABLES if prefix else ABOUT) if name.startswith(prefix)]
+    likely = get_close_matches(found.name.removeprefix(prefix), known, 1, cutoff=0.7)
+    remedy = f"Did you mean {prefix}{likely[0]}? {ALL_OF_THEM}" if likely else ALL_OF_THEM
     return InvalidInput(f"There is no setting {shown(found.name)} ({found.place}).", field=found.name, remedy=remedy)

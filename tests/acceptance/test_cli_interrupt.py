@@ -151,6 +151,29 @@ def test_a_terminal_gets_live_lines_and_has_its_cursor_back_after_ctrl_c(shell: 
     assert b"Everything so far is kept" in seen
 
 
+@pytest.mark.parametrize(
+    ("heeds_it", "code", "status"), [(True, 130, "paused"), (False, 0, "completed")], ids=["usual", "nohup"]
+)
+def test_a_terminal_that_is_closed_costs_nothing(
+    shell: Shell, site: str, heeds_it: bool, code: int, status: str
+) -> None:
+    child, terminal = pty.fork()
+    if child == 0:
+        os.chdir(shell.folder)
+        signal.signal(signal.SIGHUP, signal.SIG_DFL if heeds_it else signal.SIG_IGN)
+        arguments = ["-m", "tarantella", "scrape", site + SLOW_TREE, *TREE]
+        os.execve(sys.executable, [sys.executable, *arguments], _terminal_environment())
+    try:
+        _read_until(terminal, b"queued")
+    finally:
+        os.close(terminal)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == code
+    [run] = shell.runs()
+    assert run["status"] == status
+    [written] = (shell.folder / "data" / "exports").glob("*.jsonl")
+    assert written.read_text().count("\n") == run["records"] == run["counts"]["done"]
+
+
 def _terminal_environment() -> dict[str, str]:
     return environment(TERM="xterm-256color", COLUMNS="80", LINES="24", LANG="C.UTF-8", LC_ALL="C.UTF-8")
 

@@ -16,6 +16,8 @@ def test_a_sitemap_alone_is_enough_to_start_from(shell: Shell, site: str) -> Non
 def test_auto_reads_what_the_site_has_and_says_so_in_its_history(shell: Shell, site: str) -> None:
     done = shell.run("scrape", f"{site}/ok", "--sitemap", "auto", "--json", *LOOPBACK)
     assert (done.code, done.json["counts"]["done"], done.json["sitemaps"]) == (0, 1, 1)
+    assert "1  no sitemap is named in robots.txt, and none is here (no_sitemap)" in done.err
+    assert f"{site}/sitemap.xml" in done.err
     events = shell.run("runs", "events", "latest").out
     assert "No sitemap found" in events
 

@@ -97,6 +97,11 @@ def at(tmp_path: Path, server: ServerProcess) -> At:
     return At(tmp_path, url=server.url)
 
 
+def typed(site: SiteProcess, path: str) -> str:
+    """An address of the site as people type it."""
+    return site.url_for(path).removeprefix("http://")
+
+
 def test_every_endpoint_has_a_command(server: ServerProcess) -> None:
     schema = server.get("/openapi.json")
     described = {f"{method.upper()} {path}" for path, item in schema["paths"].items() for method in item}
@@ -109,7 +114,7 @@ def test_every_endpoint_has_a_command(server: ServerProcess) -> None:
 def test_a_page_is_looked_at_and_a_run_looked_at_again_from_elsewhere(at: At, site: SiteProcess) -> None:
     seen = at.ask("preview", site.url_for("/ok"), "--field", "heading=h1", "--find", "ok").json
     assert [each["name"] for each in seen["fields"]] == ["heading"]
-    job = at.ask("jobs", "create", site.url_for("/ok"), "--field", "title", "--set", "keep_bodies=true").json["id"]
+    job = at.ask("jobs", "create", typed(site, "/ok"), "--field", "title", "--set", "keep_bodies=true").json["id"]
     run = at.ask("jobs", "run", job).json["id"]
     at.ask("runs", "events", run, "--follow")
     new = at.ask("re-extract", run, "--field", "heading=h1").json
@@ -118,7 +123,7 @@ def test_a_page_is_looked_at_and_a_run_looked_at_again_from_elsewhere(at: At, si
 
 
 def test_a_task_is_submitted_watched_and_collected_from_elsewhere(at: At, site: SiteProcess) -> None:
-    task = at.ask("tasks", "submit", site.url_for("/list?n=3"), "--depth", "2").json["task_id"]
+    task = at.ask("tasks", "submit", typed(site, "/list?n=3"), "--depth", "2").json["task_id"]
     events = at.ask("runs", "events", task, "--follow").out.splitlines()
     assert json.loads(events[0])["message"] == "Run created"
     assert json.loads(events[-1])["message"] == "Run completed"

@@ -19,6 +19,7 @@ from tarantella.domain.errors import TarantellaError
 from tarantella.domain.spec import Spec
 from tarantella.domain.struct import replace
 from tarantella.engine import slices
+from tarantella.engine.counters import exposition
 from tarantella.engine.taster import LONGEST_LINE, Taster, serve_tastings
 from tarantella.engine.timing import Timing
 from tarantella.engine.tools import Tools
@@ -119,7 +120,7 @@ async def _crawl(options: argparse.Namespace) -> int:
         return await _work(app, options)
     finally:
         for worker in crew:
-            tell("worked", id=worker.id, counters=list(worker.counters.exposition()))
+            tell("worked", id=worker.id, counters=list(exposition(worker.counters.series())))
         app.close()
 
 

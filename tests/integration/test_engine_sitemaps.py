@@ -74,7 +74,7 @@ async def test_a_site_without_a_sitemap_is_crawled_all_the_same(app: App, answer
         site.routes["/sitemap.xml"] = serves(page("Not here", status=answer if isinstance(answer, int) else 200))
         crawled = await crawl(app, site, "/list?n=2", depth=2, sitemaps=("auto",))
     assert crawled.status == "completed"
-    assert crawled.states["/sitemap.xml"] == "skipped(sitemap)"
+    assert crawled.states["/sitemap.xml"] == "skipped(no_sitemap)"
     assert set(crawled.records) == {"/list?n=2", "/item/0", "/item/1"}
     [event] = [event for event in crawled.events if event["message"] == "No sitemap found"]
     assert (event["level"], event["meta"]["url"]) == ("warn", site.url_for("/sitemap.xml"))

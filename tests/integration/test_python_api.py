@@ -166,8 +166,9 @@ def test_bad_input_is_refused_before_anything_is_fetched(tmp_path: Path) -> None
 
 def test_a_text_where_several_may_stand_is_a_single_one(tmp_path: Path) -> None:
     site = Site()
-    options: dict[str, Any] = {"depth": 2, "exclude": "*/item/0", "allow_networks": "127.0.0.0/8"}
+    options: dict[str, Any] = {"depth": 2, "fields": "title", "exclude": "*/item/0", "allow_networks": "127.0.0.0/8"}
     found = in_a_thread(site, lambda: list(scrape(f"{site.url}/list?n=3", data_dir=tmp_path / "data", **options)))
+    assert all(list(record["fields"]) == ["title"] for record in found)
     assert {record["url"] for record in found} == {f"{site.url}{path}" for path in ("/list?n=3", "/item/1", "/item/2")}
 
 
@@ -182,6 +183,8 @@ def test_a_text_where_several_may_stand_is_a_single_one(tmp_path: Path) -> None:
         ({"fields": {"a": 5}}, "fields.a is not a field"),
         ({"fields_file": 5}, "fields_file is 5"),
         ({"data_dir": "a\0b"}, "data_dir is 'a"),
+        ({"data_dir": ""}, "data_dir is ''"),
+        ({"database_url": ""}, "database_url is given, and is empty"),
         ({"traps": None}, "traps is None"),
         ({"include": [5]}, "include is 5"),
         ({"allow_networks": None}, "allow_networks is None"),

@@ -93,6 +93,9 @@ def test_minutes_and_seconds_are_added() -> None:
     assert inputs.deadline_of(None, None) is None
     assert inputs.deadline_of(1.5, 10) == 100
     assert inputs.deadline_of(None, 0.5) == 0.5
+    for wrong in (0.0, -1.0, 1e9, float("nan")):
+        with pytest.raises(InvalidInput, match=r"--timeout-minutes and --timeout-seconds .* 0\.001 and 31,622,400 s"):
+            inputs.deadline_of(None, wrong)
 
 
 def test_a_long_backoff_lifts_the_cap() -> None:

@@ -51,6 +51,10 @@ SCRAPE = [
     ("example.com", "--output", "-", "--format", "db"),
     ("example.com", "--format", "xml"),
     ("example.com", "--log-file", "missing/log"),
+    ("example.com", "--data-dir", ""),
+    ("example.com", "--cache-dir", ""),
+    ("example.com", "--database-url", ""),
+    ("example.com", "--session", "nobody"),
     ("example.com", "--no-such-option"),
 ]
 OTHERS = [
@@ -62,6 +66,8 @@ OTHERS = [
     ("runs", "show", "latest"),
     ("runs", "pause", "latest"),
     ("runs", "show", "%"),
+    ("sites", "set", "example.com"),
+    ("runs", "list", "--server", ""),
     ("preview",),
     ("preview", "file:///etc/passwd"),
     ("preview", "example.com", "--fields-file", "missing.yaml"),

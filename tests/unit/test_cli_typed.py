@@ -60,6 +60,7 @@ def test_each_kind_becomes_its_value() -> None:
         ("--few 65", "'--few': 65 is not in the range from 1 to 64."),
         ("--more 1 --more x", "'--more': 'x' is not a whole number."),
         ("--kind c", "'--kind': 'c' is not one of a, b."),
+        ("--folder=", "'--folder': it is empty. Give a path, or leave the option out."),
     ],
 )
 def test_what_can_not_be_understood_is_told(typed: str, told: str) -> None:

@@ -85,7 +85,7 @@ def test_a_page_that_is_done_stays_done() -> None:
 
 
 def test_skips_that_the_user_wanted_are_not_counted_as_incomplete() -> None:
-    wanted = {Skip.ROBOTS, Skip.SCOPE, Skip.MAX_PAGES, Skip.DUPLICATE, Skip.CONTENT_TYPE, Skip.SITEMAP}
+    wanted = {Skip.ROBOTS, Skip.SCOPE, Skip.MAX_PAGES, Skip.DUPLICATE, Skip.CONTENT_TYPE, Skip.SITEMAP, Skip.NO_SITEMAP}
     assert set(Skip) - wanted == INCOMPLETE_SKIPS
 
 

@@ -133,6 +133,7 @@ def test_what_is_wrong_in_tarantella_toml_is_named_with_its_line(written: str, t
     [
         ("OTHER=1\nexport TARANTELLA_ENGINES=x\n", "'engines' (.env, line 2)"),
         ("# hm\nTARANTELLA_ENGINE=2\n", "'TARANTELLA_ENGINE' (.env, line 2). Did you mean TARANTELLA_ENGINES?"),
+        ("TARANTELLA_FOO=2\n", "'TARANTELLA_FOO' (.env, line 1). `tarantella config show`"),
         ('A=1\n\nTARANTELLA_USER_AGENT="never closed\nB=2\n', "Line 3 of .env can't be understood"),
     ],
 )

@@ -27,6 +27,7 @@ from tarantella.api import (
     workers,
 )
 from tarantella.api.access import Access
+from tarantella.api.heads import Heads
 from tarantella.api.last_resort import LastResort
 from tarantella.api.limits import Limits
 from tarantella.api.plane import Plane
@@ -100,6 +101,7 @@ def make_api(
     for router in ROUTERS:
         api.include_router(router)
     # The last one added is the first to see a request.
+    api.add_middleware(Heads)
     api.add_middleware(Limits)
     if not is_trusted:
         api.add_middleware(Access, served=app, is_local=is_local)

@@ -13,7 +13,7 @@ from tarantella.domain.backoff import Backoff
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.field import FieldSet
-from tarantella.domain.spec import Secrets
+from tarantella.domain.spec import DEADLINE_BOUNDS, Secrets
 from tarantella.domain.struct import replace
 from tarantella.domain.trap import TrapLimits
 from tarantella.domain.url import MAX_LENGTH, start_url
@@ -49,7 +49,15 @@ def deadline_of(minutes: float | None, seconds: float | None) -> float | None:
     """Both together, in seconds."""
     if minutes is None and seconds is None:
         return None
-    return (minutes or 0.0) * 60 + (seconds or 0.0)
+    deadline = (minutes or 0.0) * 60 + (seconds or 0.0)
+    least, most = DEADLINE_BOUNDS
+    if not least <= deadline <= most:
+        raise InvalidInput(
+            f"The time for the run is {deadline:g} s.",
+            remedy=f"Choose --timeout-minutes and --timeout-seconds that are together between {least:g} and {most:,.0f} s.",
+            field="deadline_seconds",
+        )
+    return deadline
 
 
 def trap_limits_of(texts: Sequence[str], *, none: bool) -> TrapLimits:

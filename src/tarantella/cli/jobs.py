@@ -92,7 +92,9 @@ def create(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Make a job."""
-    body = {"target_url": url, **_said(field or ["title"], strategy, name, set_)}
+    from tarantella.domain.url import with_scheme
+
+    body = {"target_url": with_scheme(url), **_said(field or ["title"], strategy, name, set_)}
     return Asking(as_json, verbose, server, data_dir, database_url).one("POST", "/jobs", body)
 
 
@@ -140,7 +142,9 @@ def update(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Change a job. Runs that there are keep what they were made of."""
-    body = {**({"target_url": url} if url is not None else {}), **_said(field, strategy, name, set_)}
+    from tarantella.domain.url import with_scheme
+
+    body = {**({"target_url": with_scheme(url)} if url is not None else {}), **_said(field, strategy, name, set_)}
     return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", JOB, body, of=(JOBS, job))
 
 

@@ -439,6 +439,10 @@ def scrape(
             priority=Priority[priority.upper()],
             secrets=inputs.secrets_of(header or (), cookies_file, proxy, browsing.secrets),
         )
+        if session is not None:
+            from tarantella.services import sessions
+
+            sessions.check(tarantella.app, session)
         spec = wished(spec, Wish(strategy))
         target = target_of(tarantella.app, format_, output, stdout_taken=as_json, not_to=urls_file)
         starts = inputs.start_addresses(urls or (), urls_file, lambda: signals.asked)

@@ -154,6 +154,13 @@ def set_(
         for name, said in (("obey_robots", obey_robots), ("paused", paused), ("strategy", pin))
         if said is not None
     }
+    if not change:
+        from tarantella.domain.errors import InvalidInput
+
+        raise InvalidInput(
+            "Nothing is said of what the site may be asked.",
+            remedy="Give an option, as in --per-host 2; `tarantella sites set --help` lists them.",
+        )
     return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", _path(host), change)
 
 

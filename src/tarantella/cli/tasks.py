@@ -88,7 +88,9 @@ def submit(
         "retry_attempts": attempts,
         "priority": priority,
     }
-    body = {"url": url, **{name: value for name, value in said.items() if value is not None}}
+    from tarantella.domain.url import with_scheme
+
+    body = {"url": with_scheme(url), **{name: value for name, value in said.items() if value is not None}}
     return Asking(as_json, verbose, server, data_dir, database_url).one(
         "POST", "/scraping/async-scrape", body, is_work=True
     )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from io import TextIOBase
 from typing import TYPE_CHECKING, Any, TextIO, cast
@@ -26,17 +27,11 @@ _TYPOGRAPHY = str.maketrans(
 )
 
 
-class AsciiStream(TextIOBase):
-    """A stream that writes whatever it is given in ASCII."""
-
-    encoding = "ascii"
+class _Wrapped(TextIOBase):
+    """A stream in front of another."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-
-    def write(self, text: str) -> int:
-        self._stream.write(text.translate(_TYPOGRAPHY).encode("ascii", "replace").decode())
-        return len(text)
 
     def flush(self) -> None:
         self._stream.flush()
@@ -46,6 +41,42 @@ class AsciiStream(TextIOBase):
 
     def fileno(self) -> int:
         return self._stream.fileno()
+
+
+class AsciiStream(_Wrapped):
+    """A stream that writes whatever it is given in ASCII."""
+
+    encoding = "ascii"
+
+    def write(self, text: str) -> int:
+        self._stream.write(text.translate(_TYPOGRAPHY).encode("ascii", "replace").decode())
+        return len(text)
+
+
+class TerminalStream(_Wrapped):
+    """A terminal that may be closed: what is said to it from then on is lost, and the work is not."""
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    def write(self, text: str) -> int:
+        self._unless_gone(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        self._unless_gone(self._stream.flush)
+
+    def _unless_gone(self, write: Callable[[], object]) -> None:
+        try:
+            write()
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            # What waits to be written would be tried again, by Python at its end as well.
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
 
 
 class Screen:
@@ -152,7 +183,8 @@ def open_terminal(*, quiet: bool = False) -> Terminal:
 
 
 def _screen(stream: TextIO) -> Screen:
-    file = stream if _shows_unicode(stream) else cast(TextIO, AsciiStream(stream))
+    file = cast(TextIO, TerminalStream(stream)) if stream.isatty() else stream
+    file = file if _shows_unicode(stream) else cast(TextIO, AsciiStream(file))
     return Screen(file, draws=_draws(stream), width=None if stream.isatty() else UNLIMITED)
 
 

@@ -48,7 +48,9 @@ def _reader(annotation: Any, least: float | None, most: float | None) -> Read | 
         return partial(_choice, choices=get_args(annotation))
     if annotation is int or annotation is float:
         return partial(_number, kind=annotation, least=least, most=most)
-    return annotation if annotation in (str, bool, Path) else None
+    if annotation is Path:
+        return _path
+    return annotation if annotation in (str, bool) else None
 
 
 def _each(values: Any, read: Read) -> list[Any]:
@@ -59,6 +61,13 @@ def _choice(value: Any, choices: tuple[str, ...]) -> str:
     if value not in choices:
         raise ValueError(f"{value!r} is not one of {', '.join(choices)}.")
     return str(value)
+
+
+def _path(value: str) -> Path:
+    # It would be the current folder: most likely it comes from a variable that is not set, as in `--data-dir "$DIR"`.
+    if not value:
+        raise ValueError("it is empty. Give a path, or leave the option out.")
+    return Path(value)
 
 
 def _number(value: Any, kind: type[int] | type[float], least: float | None, most: float | None) -> float:

@@ -42,6 +42,7 @@ class Skip(StrEnum):
     DUPLICATE = "duplicate"
     CONTENT_TYPE = "content_type"
     SITEMAP = "sitemap"
+    NO_SITEMAP = "no_sitemap"
     DEADLINE = "deadline"
     CANCELLED = "cancelled"
     HOST_DOWN = "host_down"
@@ -60,6 +61,7 @@ SKIP_IN_WORDS: Mapping[Skip, str] = {
     Skip.DUPLICATE: "another page already has this address",
     Skip.CONTENT_TYPE: "it is not a document",
     Skip.SITEMAP: "it is a sitemap, and only read for its addresses",
+    Skip.NO_SITEMAP: "no sitemap is named in robots.txt, and none is here",
     Skip.DEADLINE: "the run's time was up",
     Skip.CANCELLED: "the run was cancelled",
     Skip.HOST_DOWN: "the host did not answer, three probes in a row",

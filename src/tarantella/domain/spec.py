@@ -220,13 +220,14 @@ def _check_items(wanted: tuple[Field, ...]) -> None:
             )
 
 
+DEADLINE_BOUNDS = (0.001, 366 * 86_400.0)
 _BOUNDS: tuple[tuple[str, float, float], ...] = (
     ("depth", 1, 1_000_000),
     ("max_pages", 1, 100_000_000),
     ("concurrency", 1, 1_000),
     ("per_host", 1, 1_000),
     ("delay", 0.0, 3_600.0),
-    ("deadline_seconds", 0.001, 366 * 86_400.0),
+    ("deadline_seconds", *DEADLINE_BOUNDS),
     ("attempts", 1, 100),
     ("connect_timeout", 0.01, 600.0),
     ("total_timeout", 0.01, 3_600.0),

@@ -137,17 +137,23 @@ def _too_long(length: int) -> Unfetchable:
     return Unfetchable("too_long", f"An address of {length} characters is longer than {MAX_LENGTH}.")
 
 
-def start_url(text: str) -> Url:
-    """A start address as a person types it: `example.com` means https, `localhost:8000` and `10.0.0.7` http."""
+def with_scheme(text: str) -> str:
+    """What a person types, as an address: `example.com` means https, `localhost:8000` and `10.0.0.7` http."""
     text = text.strip()
+    if text and (not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text))):
+        return f"{'http' if _NEARBY.match(text) else 'https'}://{text}"
+    return text
+
+
+def start_url(text: str) -> Url:
+    """A start address as a person types it."""
+    text = with_scheme(text)
     if not text:
         raise Unfetchable(
             "malformed", "An empty address can't be fetched.", remedy="Give one like https://example.com/."
         )
     if _CONTROL.search(text):
         raise Unfetchable("malformed", f"{shown(text)} has a control character in it.")
-    if not _HAS_SCHEME.match(text) or (_HOST_AND_PORT.match(text) and not _OTHER_SCHEME.match(text)):
-        text = f"{'http' if _NEARBY.match(text) else 'https'}://{text}"
     parsed = _parse(text)
     if parsed.username or parsed.password:
         raise Unfetchable(

@@ -62,16 +62,20 @@ class Beat:
 
     async def run(self, every: float, stop: Callable[[], None]) -> None:
         """Beat until cancelled; `stop` is called where there is nothing to live for."""
+        trouble: str | None = None  # told once, however long it lasts
         while True:
             await asyncio.sleep(every)
             try:
                 await self.once()
+                trouble = None
             except SchemaTooNew as error:
                 # Whoever brought the database up to date has workers that know it.
                 log.error("The database was upgraded; this worker ends", action="schema_too_new", why=str(error))
                 stop()
             except StoreError as error:
-                log.warning("The beat could not be written", action="beat_failed", error=str(error))
+                if str(error) != trouble:
+                    trouble = str(error)
+                    log.warning("The beat could not be written", action="beat_failed", error=trouble)
 
     async def once(self) -> None:
         reading = self._pulse.read()

@@ -49,10 +49,6 @@ class Counters:
         """What was counted, by its name and labels as Prometheus writes them."""
         return Counter({_series(name, labels): value for (name, labels), value in self._counts.items()})
 
-    def exposition(self) -> Iterator[str]:
-        """The lines of Prometheus' text format."""
-        return exposition(self.series())
-
 
 def exposition(series: Mapping[str, int]) -> Iterator[str]:
     """Counts by name and labels as the lines of Prometheus' text format."""

@@ -126,7 +126,7 @@ def _is_nothing(visit: Visit) -> bool:
 def _nothing_there(page: Page, visit: Visit, tried: Attempt) -> Outcome:
     why = (visit.listing.trouble if visit.listing is not None else visit.detail) or ""
     event = Event(NO_SITEMAP, Level.WARN, {"url": redact(page.url), "detail": f"robots.txt names none; {why}"})
-    outcome = skipped(page, Skip.SITEMAP, f"there is none: {why}", tried, visit)
+    outcome = skipped(page, Skip.NO_SITEMAP, why, tried, visit)
     return outcome._replace(events=(event,))
 
 

@@ -206,9 +206,7 @@ class Worker:
             self._lifeline.let_go()
         else:
             self._lifeline.cut()
-        log.info(
-            "The worker has ended", action="worker_ended", worker=self.id, counters=list(self.counters.exposition())
-        )
+        log.info("The worker has ended", action="worker_ended", worker=self.id)
 
     # -- what it does over and over
 

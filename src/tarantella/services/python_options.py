@@ -40,7 +40,7 @@ def path_of(value: Any, name: str) -> Path | None:
     if value is None:
         return None
     text = os.fspath(value) if isinstance(value, os.PathLike) else value
-    if not isinstance(text, str) or "\0" in text:
+    if not isinstance(text, str) or not text or "\0" in text:
         raise _wrong(name, value, "a path")
     return Path(text)
 
@@ -51,6 +51,8 @@ def fields_wanted(fields: Fields, file: str | Path | None) -> FieldSet:
     wanted = read_fields_file(path) if path is not None else FieldSet()
     if fields is None:
         return wanted
+    if isinstance(fields, str):
+        fields = [fields]
     if isinstance(fields, Mapping) and not {"fields", "item", "pagination"} & set(fields):
         return replace(wanted, fields=(*wanted.fields, *fields_of(fields)))
     chosen = field_set_of(fields)

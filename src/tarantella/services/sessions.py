@@ -12,7 +12,7 @@ from tarantella.domain.session import Session, session_of, session_of_cookies
 from tarantella.fetchers.browser.sessions import Sessions, StoredSession
 from tarantella.services.app import App
 
-__all__ = ["StoredSession", "delete", "listed", "read_session_file", "store"]
+__all__ = ["StoredSession", "check", "delete", "listed", "read_session_file", "store"]
 
 MAX_BYTES = 10_000_000
 
@@ -23,6 +23,11 @@ async def store(app: App, name: str, session: Session) -> StoredSession:
 
 async def listed(app: App) -> list[StoredSession]:
     return await asyncio.to_thread(_sessions(app).listed)
+
+
+def check(app: App, name: str) -> None:
+    """Refuse a run for which there is no such login, before it asks for pages that need it."""
+    _sessions(app).load(name)
 
 
 async def delete(app: App, name: str) -> None:

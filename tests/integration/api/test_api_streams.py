@@ -102,6 +102,28 @@ def test_who_was_cut_off_goes_on_behind_the_last_event_that_was_seen(client: Tal
     assert nonsense.status_code == 422
 
 
+def test_head_is_answered_as_get_is_without_the_body(client: Talker, live: Live) -> None:
+    run = client.task("https://a.example/")  # nobody works on it: its streams would never end
+    for path in (
+        "/health",
+        "/readyz",
+        "/metrics",
+        "/docs",
+        "/nothing",
+        f"/jobs/runs/{run}",
+        f"/jobs/runs/{run}/export",
+    ):
+        got, head = (httpx2.request(method, live.url + path, timeout=20) for method in ("GET", "HEAD"))
+        assert head.content == b"", path
+        told = [(answer.status_code, answer.headers["content-type"]) for answer in (got, head)]
+        assert told[0] == told[1], path
+    for what in ("events", "progress"):
+        head = httpx2.head(f"{live.url}/jobs/runs/{run}/{what}/stream", timeout=20)
+        assert (head.status_code, head.headers["content-type"]) == (200, "text/event-stream; charset=utf-8")
+    assert 'method="HEAD",route="/health",status="200"' in httpx2.get(f"{live.url}/metrics").text
+    _until(lambda: live.plane.broadcasts.watchers == 0)
+
+
 def test_events_that_happen_together_come_together_and_none_is_missing(client: Talker, app: App, live: Live) -> None:
     run = client.task("https://a.example/")
     say(app, run, 1_200)
