@@ -54,6 +54,9 @@ class OwnedLane:
         self._breaker_resets = lane.breaker_resets
         self.plain_ok = self.plain_refused = 0.0  # of the last pages over HTTP
         self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
+        if self.breaker.is_hopeless:
+            # That was about the pages that waited then. Those that wait now have seen no probe fail yet.
+            self.forget_probes()
 
     # -- whether the host may be asked
 
