@@ -43,6 +43,12 @@ def names(database: Database) -> list[str]:
     return database.read_now(lambda tx: [row.name for row in tx.all("SELECT name FROM lanes ORDER BY name")])
 
 
+def until_nobody_is_connected_to(name: str, server: Server) -> None:
+    with psycopg.connect(server.url("postgres"), autocommit=True) as looking:
+        while looking.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", [name]).fetchone():
+            time.sleep(0.02)
+
+
 # -- what is lost or undone
 
 
@@ -71,6 +77,18 @@ def test_a_read_whose_connection_is_lost_is_done_again(database: Database) -> No
 
     assert database.read_now(work) == 7
     assert len(calls) == 2
+
+
+def test_a_connection_that_the_server_ended_because_nobody_used_it_is_opened_again(postgres_server: Server) -> None:
+    name = postgres_server.new_database()
+    postgres_server.run(f"ALTER DATABASE {name} SET idle_session_timeout = '100ms'")
+    opened = Database(postgres_server.url(name))
+    for used in ("once", "again"):
+        opened.write_now(partial(named, name=used))
+        until_nobody_is_connected_to(name, postgres_server)
+    assert names(opened) == ["again", "once"]
+    opened.close()
+    postgres_server.drop(name)
 
 
 def test_two_who_wait_for_each_other_are_both_served_in_the_end(postgres_url: str) -> None:

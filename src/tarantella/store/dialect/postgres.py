@@ -60,7 +60,7 @@ RECONNECT_PAUSE = 0.1
 DEADLOCK_PAUSE = 0.02
 IDLE = "25P03"  # it was idle in a transaction for too long
 _UNDONE = frozenset({"40001", "40P01", IDLE})  # serialisation failure, deadlock: another was preferred
-_AWAY = frozenset({"57P01", "57P02", "57P03", "53300", IDLE})  # shut down, crashed, starting, full
+_LAST_WORDS = ("FATAL", "PANIC")  # whatever the reason: the server ends this connection with them
 _REACH = "See whether the server runs, and whether --database-url is right."
 _QUOTED = re.compile(r'".*"', re.DOTALL)
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)")
@@ -200,7 +200,7 @@ class Postgres(Dialect):
             from psycopg import InterfaceError, OperationalError
 
             return isinstance(error.orig, OperationalError | InterfaceError)
-        return code in _AWAY or code.startswith("08")
+        return _severity(error) in _LAST_WORDS or code.startswith("08")
 
     def refuses_text(self, error: Exception) -> bool:
         if isinstance(error, UnicodeEncodeError):
@@ -355,6 +355,11 @@ def _code(error: Exception) -> str | None:
     """The database's own code for what went wrong; None when the driver speaks for itself."""
     code: str | None = getattr(getattr(error, "orig", None), "sqlstate", None)
     return code
+
+
+def _severity(error: DriverError) -> str | None:
+    """How bad it is, in the server's own words, whatever language it speaks."""
+    return getattr(getattr(error.orig, "diag", None), "severity_nonlocalized", None)
 
 
 def _is_too_large(error: Exception) -> bool:
