@@ -138,6 +138,12 @@ class OwnedLane:
     def end(self) -> None:
         self.active -= 1
 
+    @property
+    def left_alone_until(self) -> float | None:
+        """Until when whoever has the lane next must keep the distance from our last request, by the wall clock."""
+        distance = self._next_dial - self.clock.monotonic()
+        return self.clock.wall() + distance if distance > 0 else None
+
     # -- what answers teach
 
     @property

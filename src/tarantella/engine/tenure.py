@@ -230,7 +230,9 @@ class Tenure:
             # A read that is under way must not start anything in a lane that is somebody else's by then.
             self._held.lanes[name].releasing = True
         lacked = {name: lacks for name in idle if (lacks := self._held.lanes[name].lacks)}
-        await self._database.write(partial(self._give_back, idle=idle, lacked=lacked, quiet=quiet), name="release")
+        until = self._held.distances(idle)
+        give_back = partial(self._give_back, idle=idle, lacked=lacked, until=until, quiet=quiet)
+        await self._database.write(give_back, name="release")
         for name in idle:
             self._held.lanes.pop(name, None)
         for run_id in quiet:
@@ -268,6 +270,9 @@ class Tenure:
         now = self._clock.monotonic()
         if lane.releasing:
             lane.pages.drop()
+        elif lane.pages.wants_more():
+            # What stands here is still to be read: where many lanes were taken at once, some wait longer than they linger.
+            return False
         if lane.active or lane.pages.queued or lane.pages.held:
             lane.idle_since = None
             return False
@@ -282,7 +287,10 @@ class Tenure:
             return False
         return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
 
-    def _give_back(self, tx: Tx, idle: list[str], lacked: Mapping[str, str], quiet: list[str]) -> None:
+    def _give_back(
+        self, tx: Tx, idle: list[str], lacked: Mapping[str, str], until: Mapping[str, float], quiet: list[str]
+    ) -> None:
+        lanes.keep_distance(tx, self._me, until)
         lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         slots.give_back(tx, quiet, self._me)

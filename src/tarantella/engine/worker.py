@@ -191,11 +191,13 @@ class Worker:
             settler.result()
 
         reading = self._pulse.read()
+        distances = self._held.distances(self._held.lanes)
 
         def retire(tx: Tx) -> None:
             # Without this, who was thought dead would end as if nothing had happened.
             workers.check_alive(tx, self.id)
             reading.store(tx, self.id, self._clock.wall())
+            lanes.keep_distance(tx, self.id, distances)
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
         try:
