@@ -64,6 +64,17 @@ async def test_hosts_have_their_delays_apart(app: App) -> None:
     assert max(hit.start for hit in found) - min(hit.start for hit in found) < 1.5
 
 
+@awaited
+async def test_with_more_hosts_than_lanes_those_that_are_done_make_room(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tenure, "MAX_LANES", 2)
+    monkeypatch.setattr(tenure, "LANE_LINGERS", 1e9)
+    async with Site() as site:
+        crawled = await crawl(eager(app), site, *(site.url_for("/item/1", host) for host in HOSTS))
+    assert crawled.run.counts.done == len(HOSTS)
+
+
 async def until_nobody_has(app: App, lane: str) -> None:
     owner = partial(Tx.value, sql="SELECT owner FROM lanes WHERE name = :name", name=lane)
     while await app.database.read(owner) is not None:

@@ -212,14 +212,16 @@ class Tenure:
             if name in ready and not lane.pages.queued:
                 lane.pages.look_again()
 
-    async def release(self, view: View) -> int:
+    async def release(self, view: View, *, others_wait: bool = False) -> int:
         """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here; how many lanes."""
         if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
             # Somebody has nothing to do: lanes with the least in flight go to them.
             spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.pages.queued))
             for lane in spared[:excess]:
                 lane.releasing = True
-        idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
+        # With as many lanes as there can be, those that have nothing to do make room for those that have.
+        lingers = 0.0 if others_wait and len(self._held.lanes) >= MAX_LANES else LANE_LINGERS
+        idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane, lingers)]
         holding = {
             run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})
         }
@@ -266,7 +268,7 @@ class Tenure:
             if run.run.wanted is Wanted.RUN and not run.run.is_over and self._held.stands_in(run_id)
         )
 
-    def _is_idle(self, lane: OwnedLane) -> bool:
+    def _is_idle(self, lane: OwnedLane, lingers: float) -> bool:
         now = self._clock.monotonic()
         if lane.releasing:
             lane.pages.drop()
@@ -278,7 +280,7 @@ class Tenure:
             return False
         if lane.idle_since is None:
             lane.idle_since = now
-        return lane.releasing or now - lane.idle_since >= LANE_LINGERS
+        return lane.releasing or now - lane.idle_since >= lingers
 
     def _is_quiet(self, run_id: str, leaving: frozenset[str]) -> bool:
         """Nothing of the run is in flight or unsettled here, and nothing of it should be started."""

@@ -44,6 +44,7 @@ from tarantella.store.tx import Tx
 from tarantella.store.workers import WorkerInfo
 
 OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
+WORTH_A_LOOK = 64  # lanes that there is room for, where more wait than one worker can have
 MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
 
 
@@ -269,8 +270,11 @@ class Worker:
         for run in self._held.runs.values():
             if run.run.wanted is Wanted.PAUSE:
                 self._drain.hold_back(run.id)
-        if await self._tenure.release(view):
+        others_wait = view.ready_lanes > taken.lanes
+        if released := await self._tenure.release(view, others_wait=others_wait):
             self._hints.send(view.hungry)
+            if others_wait and released >= WORTH_A_LOOK:
+                self._wake.set()
         self._pulse.looked(taken.lanes, taken.left)
         self._peers = [*view.hungry, *view.sated]
         await self._say_hunger(view)
