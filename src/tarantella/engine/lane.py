@@ -238,4 +238,6 @@ class OwnedLane:
         if clean:
             self._clean_told = True
             self.tasting = False
+        # The clock may have been set since this was noted, and the others may know already.
+        self.follow_clock()
         return LaneNews(self.name, self._not_before, self.breaker, clean)
