@@ -44,6 +44,7 @@ from tarantella.store.tx import Tx
 from tarantella.store.workers import WorkerInfo
 
 OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
+LAST_WORDS = 5.0  # seconds for a database server to hear that we end
 WORTH_A_LOOK = 64  # lanes that there is room for, where more wait than one worker can have
 MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
 
@@ -202,7 +203,7 @@ class Worker:
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
         try:
-            await self._database.write(retire, name="retire")
+            await self._database.write(retire, name="retire", within=LAST_WORDS)
         except StoreError as error:
             # All that mattered is stored. Whoever comes next finds the lifeline cut, and frees what we owned.
             log.warning("The end could not be written", action="retire_failed", error=str(error))

@@ -14,11 +14,13 @@ Where SQLite lets one transaction write at a time, here two meet. These rules ke
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -179,6 +181,13 @@ class Postgres(Dialect):
 
     def serialise(self, connection: Connection, point: Point) -> None:
         connection.execute(f"SELECT pg_advisory_xact_lock({point:d})")
+
+    def hang_up(self, connection: Connection) -> None:
+        from psycopg import OperationalError
+
+        # The other thread has the connection; what can be done from here is to cut the line.
+        with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(connection.raw.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
 
     # -- when something goes wrong
 
