@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 
-from tarantella.domain.breaker import Breaker, BreakerState
+from tarantella.domain.breaker import CLOSED, Breaker, BreakerState
 from tarantella.domain.event import DEADLINE_REACHED
+from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Skip
 from tarantella.domain.run import RunStatus
 from tarantella.domain.spec import Spec
@@ -14,7 +15,7 @@ from tarantella.engine.closer import Closer
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import OwnedLane
 from tarantella.store.lanes import Lane
-from tests.contract.world import HOST, NOW, World
+from tests.contract.world import HOST, NOW, World, failed
 
 HOPELESS = Breaker(BreakerState.OPEN, 5, NOW + 300, failed_probes=3)
 
@@ -24,7 +25,8 @@ class Desk:
 
     def __init__(self, world: World, breaker: Breaker = HOPELESS) -> None:
         self.clock = Clock(lambda: world.now, lambda: world.now)
-        self.lane = OwnedLane(Lane(HOST, 0.0, breaker, 0), self.clock)
+        self.lane = OwnedLane(Lane(HOST, 0.0, CLOSED, 0), self.clock)
+        self.lane.breaker = breaker
         holdings = Holdings(self.clock.wall, lanes={HOST: self.lane})
         self.worker = world.worker()
         self.closer = Closer(world.database, holdings, self.worker, max_running=5, clock=self.clock)
@@ -60,6 +62,25 @@ def test_what_the_last_probe_has_to_say_is_stored_before_its_page_is_closed(worl
     assert set(world.states(run).values()) == {"pending"}
     desk.lane.settled([pages[0].id])
     assert desk.close_hopeless() == {run}
+
+
+def test_who_gets_the_lane_of_a_host_that_was_given_up_probes_it_again(world: World) -> None:
+    given_up, desk = world.submit("1"), Desk(world)
+    world.acquire(desk.worker)
+    # The last probe fails, and its page was the only one: the command ends with it, and closes nothing any more.
+    [page] = world.take(given_up)
+    world.settle(desk.worker, failed(page, "network"), news=[LaneNews(HOST, 0.0, HOPELESS, False)])
+    world.retire(desk.worker)
+    later, desk = world.submit("2"), Desk(world)
+    [taken] = world.acquire(desk.worker)
+    desk.lane = OwnedLane(taken, desk.clock)
+    desk.lane.pages.stands({later})
+    assert desk.close_hopeless() == set()
+    assert world.states(later) == {"2": "pending"}
+    world.now = HOPELESS.open_until
+    assert desk.lane.wait_time() == 0.0
+    desk.lane.start()
+    assert desk.lane.breaker.state is BreakerState.HALF_OPEN
 
 
 def test_a_deadline_is_announced_once_however_many_workers_see_it(world: World) -> None:

@@ -79,6 +79,7 @@ class UnsureDatabase(Database):
         name: str = "write",
         here: bool = False,
         limited: bool = True,
+        within: float | None = None,
     ) -> T:
         if self.before:
             self.before -= 1

@@ -5,9 +5,10 @@ from __future__ import annotations
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.event import RUN_STARTED
 from tarantella.domain.outcome import LaneNews
+from tarantella.domain.page import Skip
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.spec import Spec
-from tarantella.store import admission
+from tarantella.store import admission, closing
 from tests.contract.world import HOST, NOW, World, again, done
 
 
@@ -141,6 +142,22 @@ def test_a_run_whose_host_is_left_alone_by_its_breaker_waits_outside(world: Worl
     world.settle(worker, *(done(page) for page in world.take(other, "b.example")))
     assert world.write(admission.admit, limit=1, now=NOW + 299) == []
     assert world.write(admission.admit, limit=1, now=NOW + 300) == [run]
+
+
+def test_a_run_that_waits_outside_comes_in_to_be_closed_when_its_time_is_up(world: World) -> None:
+    world.max_running = 1
+    run, worker = world.submit("1", spec=Spec(deadline_seconds=600.0)), world.worker()
+    world.settle(worker, *(again(page, NOW + 3_600) for page in world.take(run)))
+    other = world.submit("x")
+    assert yield_slots(world) == [other]
+    finish(world, other, worker)
+    world.now += 599
+    assert world.write(admission.admit, limit=1, now=world.now) == []
+    world.now += 1
+    assert world.write(admission.admit, limit=1, now=world.now) == [run]
+    assert world.read(closing.overdue, now=world.now) == [(run, Skip.DEADLINE)]
+    world.submit("y")
+    assert yield_slots(world) == [], "it is about to end"
 
 
 def test_a_higher_limit_is_used_by_the_next_admission(world: World) -> None:

@@ -148,7 +148,7 @@ def test_what_keeps_all_hosts_of_a_run_is_told(world: World) -> None:
     told = why(world, run, PLAIN)
     assert told is not None
     assert "1 has failed too often and its breaker is open" in told
-    assert "1 asked to be left alone" in told and "the next is due in 60 s" in told
+    assert "1 must be left alone for a while" in told and "the next is due in 60 s" in told
     world.write(sites.set_policy, host=HOST, policy=SitePolicy(paused=True), now=NOW)
     assert "1 is paused by its policy" in str(why(world, run, PLAIN))
 

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 
 import pytest
 
 from tarantella.domain.event import BREAKER_CLOSED, BREAKER_OPENED
+from tarantella.engine import tenure
+from tarantella.services import runs
 from tarantella.services.app import App
-from tests.integration.crawling import FakeClock, awaited, begin, crawl, gaps, hits, with_clock
+from tarantella.store.tx import Tx
+from tests.integration.crawling import FakeClock, awaited, begin, crawl, eager, gaps, hits, resume, with_clock
 from tests.site import Call, Reply, Site, tree_path
 from tests.site.reply import page, page_with_links
 
@@ -58,6 +62,54 @@ async def test_hosts_have_their_delays_apart(app: App) -> None:
         assert min(gaps([hit for hit in hits(site) if hit.hostname == host])) >= 0.15
     found = hits(site)
     assert max(hit.start for hit in found) - min(hit.start for hit in found) < 1.5
+
+
+@awaited
+async def test_with_more_hosts_than_lanes_those_that_are_done_make_room(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tenure, "MAX_LANES", 2)
+    monkeypatch.setattr(tenure, "LANE_LINGERS", 1e9)
+    async with Site() as site:
+        crawled = await crawl(eager(app), site, *(site.url_for("/item/1", host) for host in HOSTS))
+    assert crawled.run.counts.done == len(HOSTS)
+
+
+async def until_nobody_has(app: App, lane: str) -> None:
+    owner = partial(Tx.value, sql="SELECT owner FROM lanes WHERE name = :name", name=lane)
+    while await app.database.read(owner) is not None:
+        await asyncio.sleep(0.01)
+
+
+@awaited
+async def test_a_delay_is_kept_when_a_host_was_let_go_of_meanwhile(app: App, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tenure, "LANE_LINGERS", 0.0)
+    async with Site() as site:
+
+        async def late(_call: Call) -> Reply:
+            """Leads back to the first host when nobody has its lane any more."""
+            await until_nobody_has(app, "127.0.0.1")
+            return page_with_links("Late", [site.url_for("/item/2", "127.0.0.1")])
+
+        site.routes["/late"] = late
+        starts = [site.url_for("/item/1", "127.0.0.1"), site.url_for("/late", "127.0.0.2")]
+        crawled = await crawl(eager(app), site, *starts, depth=2, delay=1.0, scope="any")
+    assert crawled.run.counts.done == 3
+    assert gaps([hit for hit in hits(site) if hit.hostname == "127.0.0.1"])[0] >= 0.95
+
+
+@awaited
+async def test_a_delay_is_kept_by_whoever_goes_on_with_a_run(app: App) -> None:
+    async with Site() as site:
+        async with begin(eager(app), site, "/list?n=5", depth=2, delay=1.0) as ongoing:
+            await site.until(lambda: len(hits(site)) >= 2)
+            await runs.pause(app, ongoing.run_id)
+            paused = await ongoing.end()
+        async with resume(app, site, paused.id) as ongoing:
+            await site.until(lambda: len(hits(site)) >= 3)
+            await runs.pause(app, ongoing.run_id)
+            await ongoing.end()
+    assert min(gaps(hits(site))) >= 0.95
 
 
 @awaited

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from typing import Any
 
 import psycopg
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from tarantella.domain.errors import InvalidInput, SchemaTooNew, StoreBroken, StoreBusy, TarantellaError
 from tarantella.domain.spec import Spec
 from tarantella.store import admission, closing, lanes, schema, submission
+from tarantella.store import database as store_database
 from tarantella.store.database import Database
 from tarantella.store.dialect import dialect_of, postgres
 from tarantella.store.ids import new_id
@@ -39,8 +42,18 @@ def named(tx: Tx, name: str) -> None:
     tx.execute("INSERT INTO lanes (name) VALUES (:name)", name=name)
 
 
+def names_in(tx: Tx) -> list[str]:
+    return [row.name for row in tx.all("SELECT name FROM lanes ORDER BY name")]
+
+
 def names(database: Database) -> list[str]:
-    return database.read_now(lambda tx: [row.name for row in tx.all("SELECT name FROM lanes ORDER BY name")])
+    return database.read_now(names_in)
+
+
+def until_nobody_is_connected_to(name: str, server: Server) -> None:
+    with psycopg.connect(server.url("postgres"), autocommit=True) as looking:
+        while looking.execute("SELECT 1 FROM pg_stat_activity WHERE datname = %s", [name]).fetchone():
+            time.sleep(0.02)
 
 
 # -- what is lost or undone
@@ -71,6 +84,18 @@ def test_a_read_whose_connection_is_lost_is_done_again(database: Database) -> No
 
     assert database.read_now(work) == 7
     assert len(calls) == 2
+
+
+def test_a_connection_that_the_server_ended_because_nobody_used_it_is_opened_again(postgres_server: Server) -> None:
+    name = postgres_server.new_database()
+    postgres_server.run(f"ALTER DATABASE {name} SET idle_session_timeout = '100ms'")
+    opened = Database(postgres_server.url(name))
+    for used in ("once", "again"):
+        opened.write_now(partial(named, name=used))
+        until_nobody_is_connected_to(name, postgres_server)
+    assert names(opened) == ["again", "once"]
+    opened.close()
+    postgres_server.drop(name)
 
 
 def test_two_who_wait_for_each_other_are_both_served_in_the_end(postgres_url: str) -> None:
@@ -159,6 +184,25 @@ def test_a_closed_database_does_not_wait_for_a_server_that_is_gone(postgres_serv
         with pytest.raises(StoreBusy):
             waiting.result(10)
     assert time.monotonic() - began < 5
+
+
+def test_a_closed_database_does_not_wait_for_a_server_that_says_nothing(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store_database, "CLOSES_WITHIN", 0.2)
+    opened = Database(postgres_url)
+    with psycopg.connect(postgres_url) as somebody, ThreadPoolExecutor(2) as pool:
+        somebody.execute("LOCK TABLE lanes IN ACCESS EXCLUSIVE MODE")
+        waiting: list[Future[Any]] = [pool.submit(opened.write_now, partial(named, name="never"))]
+        waiting.append(pool.submit(names, opened))
+        with pytest.raises(StoreBusy, match="has said nothing for 1 s"):
+            asyncio.run(opened.read(names_in, within=1.0))
+        began = time.monotonic()
+        opened.close()
+        assert time.monotonic() - began < 30, "the server itself would have ended the wait after a minute"
+        for each in waiting:
+            with pytest.raises(StoreBusy):
+                each.result(5)
 
 
 # -- a long queue

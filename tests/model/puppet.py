@@ -124,10 +124,11 @@ class Gate(Database):
         name: str = "write",
         here: bool = False,
         limited: bool = True,
+        within: float | None = None,
     ) -> T:
         return await self._ask(name, lambda: self.real.write_now(work, durable=durable, name=name))
 
-    async def read(self, work: Callable[[Tx], T]) -> T:
+    async def read(self, work: Callable[[Tx], T], *, within: float | None = None) -> T:
         return await self._ask("read", lambda: self.real.read_now(work))
 
     async def checkpoint(self) -> None:

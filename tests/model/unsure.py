@@ -39,6 +39,7 @@ class Unsure(Database):
         name: str = "write",
         here: bool = False,
         limited: bool = True,
+        within: float | None = None,
     ) -> T:
         fault = self.faults.popleft() if self.faults else Fault.NONE
         if fault is Fault.BEFORE:
@@ -49,5 +50,5 @@ class Unsure(Database):
             raise StoreBusy("It is said that this failed.")
         return result
 
-    async def read(self, work: Callable[[Tx], T]) -> T:
+    async def read(self, work: Callable[[Tx], T], *, within: float | None = None) -> T:
         return self.real.read_now(work)

@@ -8,6 +8,7 @@ from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.failure import Failure
 from tarantella.domain.run import Priority, Wanted
 from tarantella.domain.spec import Spec
+from tarantella.engine.clock import Clock
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.served import ServedRun
 from tarantella.store.lanes import Lane
@@ -233,6 +234,18 @@ def test_a_wait_is_told_once() -> None:
     assert news is not None
     assert (news.lane, news.not_before, news.clean) == ("a.example", time.seconds + 10, False)
     assert made.news(200) is None
+
+
+def test_what_is_told_is_in_the_time_of_the_clock_as_it_is_now() -> None:
+    time, put = Time(), 0.0
+    made = OwnedLane(Lane("a.example", 0.0, Breaker(), 0), Clock(lambda: time.seconds + put, time.now))
+    made.wait(10)
+    for _ in range(5):
+        made.failed(Failure.NETWORK, None)
+    put = -3_600.0
+    news = made.news(200)
+    assert news is not None
+    assert (news.not_before, news.breaker.open_until) == (time.seconds + put + 10, time.seconds + put + 300)
 
 
 def test_a_lane_whose_owners_died_twice_is_tasted_until_a_batch_is_settled() -> None:

@@ -8,7 +8,7 @@ from tarantella.domain.struct import Mutable, field
 _TOLD = {
     "paused": ("is paused by its policy", "are paused by their policies"),
     "broken": ("has failed too often and its breaker is open", "have failed too often and their breakers are open"),
-    "asked": ("asked to be left alone", "asked to be left alone"),
+    "asked": ("must be left alone for a while", "must be left alone for a while"),
     "needs": ("needs {needs}, which no worker has", "need {needs}, which no worker has"),
     "later": ("has only pages that wait for their next try", "have only pages that wait for their next try"),
 }

@@ -67,5 +67,9 @@ class Holdings(Mutable):
         )
         return outcome._replace(links=links)
 
+    def distances(self, names: Iterable[str]) -> dict[str, float]:
+        """Until when those of these lanes must be left alone whose hosts were asked a moment ago."""
+        return {name: until for name in names if (until := self.lanes[name].left_alone_until) is not None}
+
     def news(self) -> list[LaneNews]:
         return [news for lane in self.lanes.values() if (news := lane.news(BATCH)) is not None]

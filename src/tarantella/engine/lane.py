@@ -54,6 +54,9 @@ class OwnedLane:
         self._breaker_resets = lane.breaker_resets
         self.plain_ok = self.plain_refused = 0.0  # of the last pages over HTTP
         self.to_compare: dict[int, list[Mapping[str, Any]]] = {}  # by page: what a cheaper strategy gave
+        if self.breaker.is_hopeless:
+            # That was about the pages that waited then. Those that wait now have seen no probe fail yet.
+            self.forget_probes()
 
     # -- whether the host may be asked
 
@@ -134,6 +137,12 @@ class OwnedLane:
 
     def end(self) -> None:
         self.active -= 1
+
+    @property
+    def left_alone_until(self) -> float | None:
+        """Until when whoever has the lane next must keep the distance from our last request, by the wall clock."""
+        distance = self._next_dial - self.clock.monotonic()
+        return self.clock.wall() + distance if distance > 0 else None
 
     # -- what answers teach
 
@@ -229,4 +238,6 @@ class OwnedLane:
         if clean:
             self._clean_told = True
             self.tasting = False
+        # The clock may have been set since this was noted, and the others may know already.
+        self.follow_clock()
         return LaneNews(self.name, self._not_before, self.breaker, clean)

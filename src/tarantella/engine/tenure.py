@@ -212,14 +212,16 @@ class Tenure:
             if name in ready and not lane.pages.queued:
                 lane.pages.look_again()
 
-    async def release(self, view: View) -> int:
+    async def release(self, view: View, *, others_wait: bool = False) -> int:
         """Give back lanes that have nothing to do, and the slots of runs that are paused or stand nowhere here; how many lanes."""
         if view.hungry and (excess := len(self._held.lanes) - self._fair(view)) > 0:
             # Somebody has nothing to do: lanes with the least in flight go to them.
             spared = sorted(self._held.lanes.values(), key=lambda lane: (lane.active, lane.pages.queued))
             for lane in spared[:excess]:
                 lane.releasing = True
-        idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane)]
+        # With as many lanes as there can be, those that have nothing to do make room for those that have.
+        lingers = 0.0 if others_wait and len(self._held.lanes) >= MAX_LANES else LANE_LINGERS
+        idle = [name for name, lane in self._held.lanes.items() if self._is_idle(lane, lingers)]
         holding = {
             run_id for run_id, run in self._held.runs.items() if run.slots or self._me in view.shares.get(run_id, {})
         }
@@ -230,7 +232,9 @@ class Tenure:
             # A read that is under way must not start anything in a lane that is somebody else's by then.
             self._held.lanes[name].releasing = True
         lacked = {name: lacks for name in idle if (lacks := self._held.lanes[name].lacks)}
-        await self._database.write(partial(self._give_back, idle=idle, lacked=lacked, quiet=quiet), name="release")
+        until = self._held.distances(idle)
+        give_back = partial(self._give_back, idle=idle, lacked=lacked, until=until, quiet=quiet)
+        await self._database.write(give_back, name="release")
         for name in idle:
             self._held.lanes.pop(name, None)
         for run_id in quiet:
@@ -264,16 +268,19 @@ class Tenure:
             if run.run.wanted is Wanted.RUN and not run.run.is_over and self._held.stands_in(run_id)
         )
 
-    def _is_idle(self, lane: OwnedLane) -> bool:
+    def _is_idle(self, lane: OwnedLane, lingers: float) -> bool:
         now = self._clock.monotonic()
         if lane.releasing:
             lane.pages.drop()
+        elif lane.pages.wants_more():
+            # What stands here is still to be read: where many lanes were taken at once, some wait longer than they linger.
+            return False
         if lane.active or lane.pages.queued or lane.pages.held:
             lane.idle_since = None
             return False
         if lane.idle_since is None:
             lane.idle_since = now
-        return lane.releasing or now - lane.idle_since >= LANE_LINGERS
+        return lane.releasing or now - lane.idle_since >= lingers
 
     def _is_quiet(self, run_id: str, leaving: frozenset[str]) -> bool:
         """Nothing of the run is in flight or unsettled here, and nothing of it should be started."""
@@ -282,7 +289,10 @@ class Tenure:
             return False
         return run.run.wanted is not Wanted.RUN or run.run.is_over or not self._held.stands_in(run_id, but_not=leaving)
 
-    def _give_back(self, tx: Tx, idle: list[str], lacked: Mapping[str, str], quiet: list[str]) -> None:
+    def _give_back(
+        self, tx: Tx, idle: list[str], lacked: Mapping[str, str], until: Mapping[str, float], quiet: list[str]
+    ) -> None:
+        lanes.keep_distance(tx, self._me, until)
         lanes.release(tx, self._me, idle, lacked)
         runs.lock(tx, quiet)
         slots.give_back(tx, quiet, self._me)

@@ -44,6 +44,8 @@ from tarantella.store.tx import Tx
 from tarantella.store.workers import WorkerInfo
 
 OWED_FOR = 0.25  # seconds after which is seen whether what is somebody else's share can be given
+LAST_WORDS = 5.0  # seconds for a database server to hear that we end
+WORTH_A_LOOK = 64  # lanes that there is room for, where more wait than one worker can have
 MOST_OWED_LOOKS = 8  # in a row; what takes longer waits for the usual look
 
 
@@ -191,15 +193,17 @@ class Worker:
             settler.result()
 
         reading = self._pulse.read()
+        distances = self._held.distances(self._held.lanes)
 
         def retire(tx: Tx) -> None:
             # Without this, who was thought dead would end as if nothing had happened.
             workers.check_alive(tx, self.id)
             reading.store(tx, self.id, self._clock.wall())
+            lanes.keep_distance(tx, self.id, distances)
             workers.retire(tx, self.id, max_running=self._settings.max_running, now=self._clock.wall())
 
         try:
-            await self._database.write(retire, name="retire")
+            await self._database.write(retire, name="retire", within=LAST_WORDS)
         except StoreError as error:
             # All that mattered is stored. Whoever comes next finds the lifeline cut, and frees what we owned.
             log.warning("The end could not be written", action="retire_failed", error=str(error))
@@ -265,8 +269,11 @@ class Worker:
         for run in self._held.runs.values():
             if run.run.wanted is Wanted.PAUSE:
                 self._drain.hold_back(run.id)
-        if await self._tenure.release(view):
+        others_wait = view.ready_lanes > taken.lanes
+        if released := await self._tenure.release(view, others_wait=others_wait):
             self._hints.send(view.hungry)
+            if others_wait and released >= WORTH_A_LOOK:
+                self._wake.set()
         self._pulse.looked(taken.lanes, taken.left)
         self._peers = [*view.hungry, *view.sated]
         await self._say_hunger(view)

@@ -24,6 +24,7 @@ from tarantella.store.tx import Tx
 
 WATCH_SECONDS = 0.2
 LONGEST_LOOK = 2.0
+LAST_LOOK = 5.0
 CHILD_GRACE = 15.0
 
 
@@ -89,7 +90,9 @@ async def work_on(
         for child in children:
             await _end(child)
         await tools.close()
-    return await app.database.read(partial(runs.get, run_id=run_id))
+    # Who was interrupted does not wait for a server that says nothing.
+    within = LAST_LOOK if interrupt is not None and interrupt.is_set else None
+    return await app.database.read(partial(runs.get, run_id=run_id), within=within)
 
 
 async def _until_over(

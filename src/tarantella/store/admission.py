@@ -31,10 +31,10 @@ def admit(tx: Tx, limit: int, now: float) -> list[str]:
     free = limit - tx.value("SELECT count(*) FROM runs WHERE status = 'running'")
     if free <= 0:
         return []
-    # One that gave its slot back because its pages wait comes again when the first of them is ready.
+    # One that gave its slot back because its pages wait comes again when the first of them is ready, or to be closed.
     ready = tx.all(
         "SELECT id, spec, started_at, deadline_at, last_event FROM runs WHERE status = 'queued' AND wanted = 'run' AND (reason <> :waits "
-        f"OR reason IS NULL OR EXISTS ({_COULD_WORK})) "
+        f"OR reason IS NULL OR deadline_at <= :now OR EXISTS ({_COULD_WORK})) "
         # One that somebody else is changing is left to them, or to the next sweep.
         f"ORDER BY rank, id LIMIT :free {tx.dialect.for_update_of_free}",
         waits=WAITS_FOR_ITS_PAGES,
@@ -75,7 +75,8 @@ def yield_slots(tx: Tx, limit: int, now: float, patience: float = 30.0) -> list[
         return []
     waiting = tx.all(
         f"SELECT id FROM runs WHERE status = 'running' AND wanted = 'run' AND NOT EXISTS ({_COULD_WORK}) AND pending > 0 "
-        f"ORDER BY id {tx.dialect.for_update_of_free}",
+        # One whose time is up, or nearly, is about to end.
+        f"AND (deadline_at IS NULL OR deadline_at > :now) ORDER BY id {tx.dialect.for_update_of_free}",
         now=now + patience,
     )
     for run in waiting:

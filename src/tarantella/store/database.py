@@ -21,6 +21,7 @@ from tarantella.store.tx import Tx
 T = TypeVar("T")
 
 PATIENCE = 60.0
+CLOSES_WITHIN = 5.0  # seconds for what is under way, where a server may never say anything again
 # A disk that keeps us waiting for longer than this is waited for by another thread, until it has had time to recover.
 LONGEST_HERE = 0.05
 SLOW_IS_REMEMBERED = 10.0
@@ -77,19 +78,20 @@ class Database:
         name: str = "write",
         here: bool = False,
         limited: bool = True,
+        within: float | None = None,
     ) -> T:
         """Run work in a write transaction and wait for its commit.
 
         `here` is for work of many short statements: if nobody has to be waited for, it is done on this thread, which would
         otherwise take the interpreter from the writer's after each of them. `limited` work may be given up while it is
-        under way, and be done all the same.
+        under way, and be done all the same: after so long as this database may keep people waiting, or `within` so many seconds.
         """
         done = await self._written_here(work, name) if here and self.dialect.is_near else None
         if done:
             result = done[0]
         else:
             writing = asyncio.wrap_future(self._writer.submit(self._write_in_turn, work, name))
-            result = await (self.in_time(writing) if limited else writing)
+            result = await (self.in_time(writing, within) if limited else writing)
         if durable:
             await self.kept()
         return result
@@ -105,21 +107,22 @@ class Database:
         """Wait until everything that was committed so far would survive a power cut."""
         await asyncio.wrap_future(self._disk.reached())
 
-    async def read(self, work: Callable[[Tx], T]) -> T:
+    async def read(self, work: Callable[[Tx], T], *, within: float | None = None) -> T:
         """Run work in a short read transaction."""
-        return await self.in_time(asyncio.wrap_future(self._readers.submit(self._read, work)))
+        return await self.in_time(asyncio.wrap_future(self._readers.submit(self._read, work)), within)
 
-    async def in_time(self, answer: Awaitable[T]) -> T:
+    async def in_time(self, answer: Awaitable[T], within: float | None = None) -> T:
         """Wait for what the database has to say, as long as somebody may be kept waiting."""
-        if self._limit is None or self.dialect.is_near:
+        limit = self._limit if within is None else within
+        if limit is None or self.dialect.is_near:
             return await answer
         try:
             # A server that is frozen keeps its connections: nothing but the time tells that it is not there.
-            async with asyncio.timeout(self._limit):
+            async with asyncio.timeout(limit):
                 return await answer
         except TimeoutError:
             raise StoreBusy(
-                f"{self.dialect.told} has said nothing for {self._limit:.0f} s.",
+                f"{self.dialect.told} has said nothing for {limit:.0f} s.",
                 remedy="See whether the server gets on; try again.",
             ) from None
 
@@ -142,12 +145,21 @@ class Database:
 
     def close(self) -> None:
         self._closing.set()
+        hang_up = threading.Timer(CLOSES_WITHIN, self._hang_up)
+        hang_up.start()
         self._writer.shutdown(wait=True)
         self._keeper.shutdown(wait=True)
         self._disk.close()
         self._readers.shutdown(wait=True)
+        hang_up.cancel()
         for connection in self._open:
             connection.close()
+
+    def _hang_up(self) -> None:
+        """Whoever still waits for the database hears that the connection is lost."""
+        with self._opening:
+            for connection in self._open:
+                self.dialect.hang_up(connection)
 
     def _flush(self) -> None:
         try:

@@ -112,6 +112,18 @@ def release(tx: Tx, worker_id: str, names: Sequence[str], lacked: Mapping[str, s
         tx.execute("UPDATE lanes SET needs = :needs WHERE name = :name", name=name, needs=strategy)
 
 
+def keep_distance(tx: Tx, worker_id: str, until: Mapping[str, float]) -> None:
+    """Have the next owner of these lanes wait, too: from one request to the next it is as long whoever sends them."""
+    if until:
+        tx.execute(
+            "UPDATE lanes SET not_before = r.until "
+            f"FROM {tx.dialect.rows('rows', [('name', 'TEXT'), ('until', 'DOUBLE PRECISION')])} AS r "
+            "WHERE lanes.name = r.name AND owner = :owner AND not_before < r.until",
+            rows=pack(sorted(until.items())),
+            owner=worker_id,
+        )
+
+
 def owners(tx: Tx, names: Sequence[str]) -> set[str]:
     """The workers that own these lanes, for hints."""
     rows = tx.all(

@@ -122,6 +122,10 @@ class Dialect(ABC):
         """How long to leave the database to others after a transaction that took so long."""
         return 0.0
 
+    def hang_up(self, connection: Connection) -> None:
+        """End the wait of the thread that uses this connection, if it waits for somebody who may never answer."""
+        return
+
     # -- when something goes wrong
 
     @abstractmethod

@@ -14,11 +14,13 @@ Where SQLite lets one transaction write at a time, here two meet. These rules ke
 
 from __future__ import annotations
 
+import os
 import random
 import re
+import socket
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, nullcontext
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -60,7 +62,7 @@ RECONNECT_PAUSE = 0.1
 DEADLOCK_PAUSE = 0.02
 IDLE = "25P03"  # it was idle in a transaction for too long
 _UNDONE = frozenset({"40001", "40P01", IDLE})  # serialisation failure, deadlock: another was preferred
-_AWAY = frozenset({"57P01", "57P02", "57P03", "53300", IDLE})  # shut down, crashed, starting, full
+_LAST_WORDS = ("FATAL", "PANIC")  # whatever the reason: the server ends this connection with them
 _REACH = "See whether the server runs, and whether --database-url is right."
 _QUOTED = re.compile(r'".*"', re.DOTALL)
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)")
@@ -180,6 +182,13 @@ class Postgres(Dialect):
     def serialise(self, connection: Connection, point: Point) -> None:
         connection.execute(f"SELECT pg_advisory_xact_lock({point:d})")
 
+    def hang_up(self, connection: Connection) -> None:
+        from psycopg import OperationalError
+
+        # The other thread has the connection; what can be done from here is to cut the line.
+        with suppress(OSError, OperationalError), socket.socket(fileno=os.dup(connection.raw.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
+
     # -- when something goes wrong
 
     def pause(self, error: Exception) -> float | None:
@@ -200,7 +209,7 @@ class Postgres(Dialect):
             from psycopg import InterfaceError, OperationalError
 
             return isinstance(error.orig, OperationalError | InterfaceError)
-        return code in _AWAY or code.startswith("08")
+        return _severity(error) in _LAST_WORDS or code.startswith("08")
 
     def refuses_text(self, error: Exception) -> bool:
         if isinstance(error, UnicodeEncodeError):
@@ -355,6 +364,11 @@ def _code(error: Exception) -> str | None:
     """The database's own code for what went wrong; None when the driver speaks for itself."""
     code: str | None = getattr(getattr(error, "orig", None), "sqlstate", None)
     return code
+
+
+def _severity(error: DriverError) -> str | None:
+    """How bad it is, in the server's own words, whatever language it speaks."""
+    return getattr(getattr(error.orig, "diag", None), "severity_nonlocalized", None)
 
 
 def _is_too_large(error: Exception) -> bool:
