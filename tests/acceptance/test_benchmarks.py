@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import replay, resume
+from benchmarks import browser, replay, resume
 from benchmarks.__main__ import main
 from benchmarks.registry import BENCHMARKS
 from tests.browsers import program_or_skip
@@ -29,6 +29,8 @@ def test_a_benchmark_does_all_its_work(
 ) -> None:
     # The last twentieth of so few pages would be fetched before the kill.
     monkeypatch.setattr(resume, "CUTS", (0.1, 0.4))
+    monkeypatch.setattr(browser, "LOOKS_AFTER", (2, 4, 6, 8, 10, 12))
+    monkeypatch.setattr(browser, "PAGES", dict.fromkeys(browser.PAGES, 2))
     if name == "replay":
         monkeypatch.setattr(replay, "PAGES", 3)
         monkeypatch.setenv("TARANTELLA_BROWSER", program_or_skip())
