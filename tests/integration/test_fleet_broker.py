@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
@@ -94,6 +95,38 @@ def test_a_worker_that_starts_while_the_broker_is_down_works_all_the_same(
         task, seconds = timed_submit(server, site.url_for("/ok"))
         assert seconds < AT_ONCE
         assert server.until_over(task)["status"] == "completed"
+
+
+def test_a_child_that_dies_while_the_broker_is_away_is_replaced(
+    fleet: Fleet, broker: RedisServer, site: SiteProcess
+) -> None:
+    with fleet.serve() as server, fleet.work(1) as worker:
+        fleet.until_workers(1)
+        broker.stop()
+        os.kill(worker.children()[0], signal.SIGKILL)
+        task, _ = timed_submit(server, site.url_for("/ok"))
+        assert server.until_over(task)["status"] == "completed"
+        broker.start()
+        # Celery finds that one of its own making, and looks after it as ever.
+        os.kill(fleet.workers()[0]["pid"], signal.SIGKILL)
+        task, _ = timed_submit(server, site.url_for("/ok?n=2"))
+        assert server.until_over(task)["status"] == "completed"
+
+
+def test_a_worker_whose_broker_is_frozen_replaces_its_children_and_stops_when_told(
+    fleet: Fleet, broker: RedisServer, site: SiteProcess
+) -> None:
+    with fleet.serve() as server, fleet.work(1) as worker:
+        fleet.until_workers(1)
+        with broker.frozen():
+            os.kill(worker.children()[0], signal.SIGKILL)
+            task, _ = timed_submit(server, site.url_for("/ok"))
+            assert server.until_over(task)["status"] == "completed"
+            worker.signal(signal.SIGTERM)
+            assert worker.wait(30) == 0
+            # Its engine has ended as it should: nobody has to find out that it is gone.
+            assert fleet.rows("SELECT 1 FROM workers WHERE dead_at IS NULL") == []
+            assert not worker.group_is_alive()
 
 
 def test_a_broker_that_accepts_and_never_answers_keeps_nobody_waiting(fleet: Fleet, site: SiteProcess) -> None:

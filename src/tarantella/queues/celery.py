@@ -15,6 +15,7 @@ from celery.signals import worker_init, worker_process_init, worker_process_shut
 from kombu import Exchange, Queue
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.queues.watch import Watch
 
 CONFIGURATION = "tarantella.celeryconfig:CONFIGURATION"
 QUEUE = "tarantella"
@@ -89,6 +90,7 @@ def make_celery(config: Mapping[str, Any] | str) -> Celery:
     celery = Celery("tarantella", set_as_current=False)
     celery.config_from_object(config)
     celery.task(wake, name=WAKE, bind=True, shared=False)
+    celery.steps["worker"].add(Watch)
     return celery
 
 
