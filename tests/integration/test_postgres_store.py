@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 import threading
 import time
@@ -15,7 +17,7 @@ import pytest
 from tarantella.domain.errors import InvalidInput, SchemaTooNew, StoreBroken, StoreBusy, TarantellaError
 from tarantella.domain.spec import Spec
 from tarantella.store import admission, closing, lanes, schema, submission
-from tarantella.store.database import Database
+from tarantella.store.database import CLOSES_WITHIN, Database
 from tarantella.store.dialect import dialect_of, postgres
 from tarantella.store.ids import new_id
 from tarantella.store.submission import Submission
@@ -44,6 +46,27 @@ def names(database: Database) -> list[str]:
 
 
 # -- what is lost or undone
+
+
+def test_a_server_that_is_frozen_keeps_nobody_from_closing(postgres_url: str) -> None:
+    database = Database(postgres_url)
+    backend = database.write_now(lambda tx: int(tx.value("SELECT pg_backend_pid()")))
+    asked = threading.Event()
+
+    def work(tx: Tx) -> None:
+        os.kill(backend, signal.SIGSTOP)
+        asked.set()
+        named(tx, "never")
+
+    with ThreadPoolExecutor(2) as others:
+        try:
+            written = others.submit(database.write_now, work)
+            assert asked.wait(10)
+            others.submit(database.close).result(CLOSES_WITHIN + 10)
+            with pytest.raises(StoreBusy):
+                written.result(0)
+        finally:
+            os.kill(backend, signal.SIGCONT)
 
 
 def test_work_whose_connection_is_lost_before_the_commit_is_done_again_and_counts_once(database: Database) -> None:

@@ -21,6 +21,7 @@ from tarantella.store.tx import Tx
 T = TypeVar("T")
 
 PATIENCE = 60.0
+CLOSES_WITHIN = 5.0
 # A disk that keeps us waiting for longer than this is waited for by another thread, until it has had time to recover.
 LONGEST_HERE = 0.05
 SLOW_IS_REMEMBERED = 10.0
@@ -142,12 +143,23 @@ class Database:
 
     def close(self) -> None:
         self._closing.set()
+        # Nobody awaits what is still under way. A server that is frozen would never say what became of it.
+        lost_patience = threading.Timer(CLOSES_WITHIN, self._hang_up)
+        lost_patience.daemon = True
+        if not self.dialect.is_near:
+            lost_patience.start()
         self._writer.shutdown(wait=True)
         self._keeper.shutdown(wait=True)
         self._disk.close()
         self._readers.shutdown(wait=True)
+        lost_patience.cancel()
         for connection in self._open:
             connection.close()
+
+    def _hang_up(self) -> None:
+        with self._opening:
+            for connection in self._open:
+                connection.hang_up()
 
     def _flush(self) -> None:
         try:
