@@ -111,9 +111,9 @@ def test_runs_that_wait_for_engines_that_are_not_there_are_pointed_at(app: App) 
     assert examined(app.settings)["queue"].health is Health.OK
     # Its machine is gone, and nobody is there to find it dead.
     app.database.write_now(lambda tx: tx.execute("UPDATE workers SET beat_at = beat_at - 180"))
-    found = examined(app.settings)
-    assert (found["queue"].health, found["workers"].health) == (Health.FAIL, Health.WARN)
-    assert "its machine is gone" in str(found["workers"].remedy)
+    checks = examined(app.settings)
+    assert (checks["queue"].health, checks["workers"].health) == (Health.FAIL, Health.WARN)
+    assert "its machine is gone" in str(checks["workers"].remedy)
 
 
 def test_a_folder_without_a_database_is_healthy_and_left_alone(tmp_path: Path) -> None:
