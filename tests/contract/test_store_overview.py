@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.outcome import LaneNews
-from tarantella.store import overview, runs, system
+from tarantella.domain.run import RunStatus
+from tarantella.store import admission, overview, runs, system
 from tarantella.store.overview import BrokenHost
-from tests.contract.world import HOST, NOW, World, link
+from tests.contract.world import HOST, NOW, World, again, link
 
 PARTS = (HOST, f"{HOST}#1", f"{HOST}#2")
 
@@ -24,6 +25,17 @@ def test_half_of_a_run_is_counted_nowhere(world: World) -> None:
     assert world.read(system.waiting_runs, limit=10) == []
     while not world.write(runs.delete_some, run_id=deleted):
         pass
+
+
+def test_the_queue_is_as_old_as_the_oldest_run_in_it_that_has_not_begun(world: World) -> None:
+    world.max_running = 1
+    begun, worker = world.submit("1"), world.worker()
+    world.settle(worker, *(again(page, NOW + 500) for page in world.take(begun)))
+    world.now += 60
+    assert world.submit("x") and world.submit("y")
+    world.write(admission.yield_slots, limit=1, now=world.now)
+    assert world.run(begun).status is RunStatus.QUEUED
+    assert world.read(system.census, now=world.now).oldest_queued_at == NOW + 60
 
 
 def test_a_host_in_parts_is_told_of_once_and_as_its_worst_part_is(world: World) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from kombu.exceptions import OperationalError
+from redis.exceptions import ResponseError
 
+from tarantella.queues.broker import Away, ask
+from tarantella.queues.celery import configuration, make_celery
 from tests.fault.processes import SiteProcess, until
 from tests.fleet import Fleet, new_fleet
 from tests.postgres import Server
@@ -94,6 +100,62 @@ def test_a_worker_that_starts_while_the_broker_is_down_works_all_the_same(
         task, seconds = timed_submit(server, site.url_for("/ok"))
         assert seconds < AT_ONCE
         assert server.until_over(task)["status"] == "completed"
+
+
+def test_a_child_that_dies_while_the_broker_is_away_is_replaced(
+    fleet: Fleet, broker: RedisServer, site: SiteProcess
+) -> None:
+    with fleet.serve() as server, fleet.work(1) as worker:
+        fleet.until_workers(1)
+        broker.stop()
+        os.kill(worker.children()[0], signal.SIGKILL)
+        task, _ = timed_submit(server, site.url_for("/ok"))
+        assert server.until_over(task)["status"] == "completed"
+        broker.start()
+        # Celery finds that one of its own making, and looks after it as ever.
+        os.kill(fleet.workers()[0]["pid"], signal.SIGKILL)
+        task, _ = timed_submit(server, site.url_for("/ok?n=2"))
+        assert server.until_over(task)["status"] == "completed"
+
+
+def test_a_worker_whose_broker_is_frozen_replaces_its_children_and_stops_when_told(
+    fleet: Fleet, broker: RedisServer, site: SiteProcess
+) -> None:
+    with fleet.serve() as server, fleet.work(1) as worker:
+        fleet.until_workers(1)
+        with broker.frozen():
+            os.kill(worker.children()[0], signal.SIGKILL)
+            task, _ = timed_submit(server, site.url_for("/ok"))
+            assert server.until_over(task)["status"] == "completed"
+            worker.signal(signal.SIGTERM)
+            assert worker.wait(30) == 0
+            # Its engine has ended as it should: nobody has to find out that it is gone.
+            assert fleet.rows("SELECT 1 FROM workers WHERE dead_at IS NULL") == []
+            assert not worker.group_is_alive()
+
+
+@pytest.mark.parametrize(
+    ("said", "is_trusted"), [("", False), ("?ssl_ca_certs={ca}", True), ("?ssl_cert_reqs=none", True)]
+)
+def test_a_broker_over_tls_is_who_its_certificate_says_unless_the_url_wants_none(
+    broker: RedisServer, certificates: Path, said: str, is_trusted: bool
+) -> None:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = int(probe.getsockname()[1])
+    certificate = {"tls-cert-file": certificates / "good.pem", "tls-key-file": certificates / "good.key"}
+    settings = {**certificate, "tls-ca-cert-file": certificates / "ca.pem", "tls-auth-clients": "no", "tls-port": port}
+    with broker.client(broker.url(0)) as client:
+        try:
+            client.execute_command("CONFIG", "SET", *(str(each) for pair in settings.items() for each in pair))
+        except ResponseError as error:
+            pytest.skip(f"This Redis has no TLS: {error}")
+    url = f"rediss://127.0.0.1:{port}/0{said.format(ca=certificates / 'ca.pem')}"
+    celery = make_celery(configuration(url, drain_seconds=1.0))
+    with celery.connection() as connection, nullcontext() if is_trusted else pytest.raises(OperationalError):
+        connection.ensure_connection(max_retries=1, timeout=5)
+    with nullcontext() if is_trusted else pytest.raises(Away):
+        ask(url, 5.0)
 
 
 def test_a_broker_that_accepts_and_never_answers_keeps_nobody_waiting(fleet: Fleet, site: SiteProcess) -> None:

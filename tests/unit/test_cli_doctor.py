@@ -109,6 +109,11 @@ def test_runs_that_wait_for_engines_that_are_not_there_are_pointed_at(app: App) 
     engine = workers.WorkerInfo("an engine", None, "elsewhere", 1, "0")
     app.database.write_now(partial(workers.register, worker=engine, now=app.now()))
     assert examined(app.settings)["queue"].health is Health.OK
+    # Its machine is gone, and nobody is there to find it dead.
+    app.database.write_now(lambda tx: tx.execute("UPDATE workers SET beat_at = beat_at - 180"))
+    checks = examined(app.settings)
+    assert (checks["queue"].health, checks["workers"].health) == (Health.FAIL, Health.WARN)
+    assert "its machine is gone" in str(checks["workers"].remedy)
 
 
 def test_a_folder_without_a_database_is_healthy_and_left_alone(tmp_path: Path) -> None:

@@ -55,7 +55,9 @@ def _gauges(plane: Plane, seen: Census) -> Iterator[str]:
     yield from _gauge("tarantella_run_slots", "Runs that may run at the same time.", [("", limit)])
     yield from _gauge("tarantella_pending_pages", "Pages that are still to be fetched.", [("", seen.pending_pages)])
     oldest = 0.0 if seen.oldest_queued_at is None else max(0.0, now - seen.oldest_queued_at)
-    yield from _gauge("tarantella_queue_age_seconds", "How long the oldest queued run has waited.", [("", oldest)])
+    yield from _gauge(
+        "tarantella_queue_age_seconds", "How long the oldest run that has not begun has waited.", [("", oldest)]
+    )
     lanes = seen.lanes
     hosts = [
         ('state="known"', lanes.known),

@@ -8,6 +8,7 @@ its configuration, so that nothing here has to know the parts that are wired the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from ssl import CERT_REQUIRED
 from typing import Any, Protocol
 
 from celery import Celery, Task
@@ -15,6 +16,7 @@ from celery.signals import worker_init, worker_process_init, worker_process_shut
 from kombu import Exchange, Queue
 
 from tarantella.domain.errors import TarantellaError
+from tarantella.queues.watch import Watch
 
 CONFIGURATION = "tarantella.celeryconfig:CONFIGURATION"
 QUEUE = "tarantella"
@@ -38,6 +40,8 @@ def configuration(broker_url: str | None, result_backend: str | None = None, *, 
     """What Celery is told. Nothing that matters rests on it, but it should not stand in the way either."""
     return {
         "broker_url": broker_url,
+        # Celery would take any certificate. What the URL says of it comes first.
+        "broker_use_ssl": {"ssl_cert_reqs": CERT_REQUIRED} if (broker_url or "").startswith("rediss://") else None,
         "result_backend": result_backend,
         "task_queues": [Queue(QUEUE, Exchange(""), routing_key=QUEUE)],
         "task_default_queue": QUEUE,
@@ -89,6 +93,7 @@ def make_celery(config: Mapping[str, Any] | str) -> Celery:
     celery = Celery("tarantella", set_as_current=False)
     celery.config_from_object(config)
     celery.task(wake, name=WAKE, bind=True, shared=False)
+    celery.steps["worker"].add(Watch)
     return celery
 
 

@@ -250,7 +250,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     live = [*queued, *running]
     abandoned = [run.id for run in live if run.keeper is not None and run.keeper not in keepers]
     waiting = [run for run in live if run.keeper is None]
-    served = any(worker["serves"] is None for worker in alive)
+    served = any(worker["serves"] is None and not _is_silent(worker) for worker in alive)
     return [
         _workers(dead, alive),
         _queue(waiting, served, settings, suffix),
@@ -290,15 +290,19 @@ async def _why_they_wait(app: App, live: list[Run], alive: list[dict[str, Any]])
     return {run_id: reason for run_id, reason in reasons.items() if reason is not None}
 
 
+def _is_silent(worker: Mapping[str, Any]) -> bool:
+    return bool(time.time() - worker["beat_at"] > BEAT_IS_OLD)
+
+
 def _workers(dead: list[str], alive: list[dict[str, Any]]) -> Check:
-    silent = [worker for worker in alive if time.time() - worker["beat_at"] > BEAT_IS_OLD]
+    silent = [worker for worker in alive if _is_silent(worker)]
     if silent:
         who = ", ".join(f"{worker['pid']} on {worker['host']}" for worker in silent)
         return Check(
             "workers",
             Health.WARN,
             f"no sign of life from process {who}",
-            "If it is stopped or frozen, end it.",
+            "If it is stopped or frozen, end it. If its machine is gone, the next worker that starts frees what it held.",
         )
     told = f"{len(alive)} alive"
     if machines := {worker["host"] for worker in alive if worker["node"]}:

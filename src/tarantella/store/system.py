@@ -41,7 +41,8 @@ def census(tx: Tx, now: float) -> Census:
     return Census(
         runs_by_status(tx),
         int(tx.value(f"SELECT coalesce(sum(pending), 0) FROM runs WHERE {live}")),
-        tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run'"),
+        # One that has begun and gave its slot back, or is tried again, does not wait since it was made.
+        tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run' AND started_at IS NULL"),
         _lanes(tx, now),
     )
 

@@ -63,7 +63,9 @@ class QueueView(Told):
     """What waits."""
 
     pending_pages: int = Field(description="Pages that are still to be fetched, of all runs that are not over.")
-    oldest_queued_seconds: float | None = Field(description="For how long the oldest queued run has been waiting.")
+    oldest_queued_seconds: float | None = Field(
+        description="For how long the oldest run that has not begun has waited."
+    )
 
 
 class WaitingView(Told):
