@@ -30,6 +30,19 @@ async def shown(_call: Call) -> Reply:
     return _scripted("Not yet", code)
 
 
+@route("/scripted/works-first")
+async def works_first(call: Call) -> Reply:
+    """`/scripted/works-first?ms=1200`: a script works for so long before it asks for the page's content."""
+    ms = call.request.integer("ms", 1_200)
+    code = f"""setTimeout(() => {{
+      for (const until = Date.now() + {ms}; Date.now() < until;);
+      fetch("/scripted/data?s=0.2").then(answer => answer.json()).then(data => {{
+        document.body.insertAdjacentHTML("beforeend", "<p class=asked>" + JSON.stringify(data) + "</p>");
+      }});
+    }}, 50);"""
+    return _scripted("Works first", code)
+
+
 @route("/scripted/late")
 async def late(call: Call) -> Reply:
     """`/scripted/late?ms=1500`: its content comes after a while, without a request that would announce it."""

@@ -29,6 +29,10 @@ def test_what_a_page_asks_for_is_waited_for(lab: Lab) -> None:
     assert "tarantula" in lab.html("/scripted/fetched?s=0.8")
 
 
+def test_what_a_busy_script_asks_for_at_its_end_is_waited_for(lab: Lab) -> None:
+    assert "tarantula" in lab.html("/scripted/works-first?ms=1200")
+
+
 def test_what_nothing_announces_is_waited_for_where_it_is_named(lab: Lab) -> None:
     arrived = '<p class="late">At last</p>'
     assert arrived not in lab.html("/scripted/late?ms=1500")

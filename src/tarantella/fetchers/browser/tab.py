@@ -101,7 +101,7 @@ class Tab:
         await self.page.close()
 
     async def quiet(self, seconds: float) -> None:
-        """Wait until nothing has been on its way for so long."""
+        """Wait until nothing has been on its way for so long, and the page's scripts have let go of it."""
         while True:
             self._moved.clear()
             if self._open:
@@ -110,7 +110,18 @@ class Tab:
             try:
                 await asyncio.wait_for(self._moved.wait(), seconds)
             except TimeoutError:
-                return
+                # A script at work asks for nothing, and for what it wants at its end: its page has not been quiet.
+                if await self._is_idle():
+                    return
+
+    async def _is_idle(self) -> bool:
+        """Whether nothing more was asked for by the time that the page could answer."""
+        from playwright.async_api import Error
+
+        # One that can't answer has gone elsewhere, and says so by what it asks for.
+        with suppress(Error):
+            await self.page.evaluate("0")
+        return not self._moved.is_set()
 
     async def exchanges(self) -> tuple[Exchange, ...]:
         """What the page's scripts asked for in JSON, as far as it can still be had."""
