@@ -179,6 +179,15 @@ async def download(_call: Call) -> Reply:
     return Reply(200, b"x" * 1_000, "application/zip", (("Content-Disposition", 'attachment; filename="x.zip"'),))
 
 
+@route("/scripted/throws-in")
+async def throws_in(call: Call) -> Reply:
+    """`/scripted/throws-in?by=link`: a page that begins a download of its own accord."""
+    code = """
+    const link = document.createElement("a"); link.href = "/scripted/download"; link.download = "x.zip"; document.body.append(link);
+    if (location.search == "?by=link") link.click(); else location.href = link.href;"""
+    return _scripted("Your download begins", code)
+
+
 @route("/scripted/away")
 async def away(call: Call) -> Reply:
     """`/scripted/away?to=URL`: goes there by script."""

@@ -143,6 +143,14 @@ def test_a_download_is_an_answer_without_a_body(lab: Lab) -> None:
     assert (found.status, found.headers["content-type"], found.body) == (200, "application/octet-stream", b"")
 
 
+@pytest.mark.parametrize("by", ["link", "script"])
+def test_a_page_that_begins_a_download_is_read(lab: Lab, by: str) -> None:
+    found = lab.fetch(f"/scripted/throws-in?by={by}")
+    assert found.headers["content-type"] == "text/html; charset=utf-8"
+    assert b"Your download begins" in found.body
+    assert found.url.endswith(f"/scripted/throws-in?by={by}")
+
+
 def test_a_page_that_crashes_fails_alone(lab: Lab) -> None:
     async def crash(call: Call) -> Reply:
         """No page can crash its renderer by itself on every machine, so the browser is told to."""
