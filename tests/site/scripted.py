@@ -51,6 +51,14 @@ async def late(call: Call) -> Reply:
     return _scripted("Late", code)
 
 
+@route("/scripted/blank")
+async def blank(call: Call) -> Reply:
+    """`/scripted/blank?ms=1500`: nothing at all until then."""
+    ms = call.request.integer("ms", 1_500)
+    code = f"""setTimeout(() => {{ document.body.insertAdjacentHTML("beforeend", "<p class=late>At last</p>"); }}, {ms});"""
+    return Reply(200, f"<!doctype html><title>Blank</title><div id=app></div><script>{code}</script>".encode())
+
+
 @route("/scripted/fetched")
 async def fetched(call: Call) -> Reply:
     """Shows what it asked for: `?s=1` after so long."""

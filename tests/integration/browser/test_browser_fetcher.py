@@ -39,6 +39,11 @@ def test_what_nothing_announces_is_waited_for_where_it_is_named(lab: Lab) -> Non
     assert arrived in lab.html("/scripted/late?ms=1500", browser={"wait_for": ".late"})
 
 
+def test_a_page_with_nothing_on_it_is_given_a_moment_more(lab: Lab) -> None:
+    assert '<p class="late">At last</p>' in lab.html("/scripted/blank?ms=1500")
+    assert "At last" in lab.html("/scripted/blank?ms=60000")  # nothing comes: its script says it, and the page is read
+
+
 def test_what_never_comes_is_a_timeout(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tarantella.fetchers.browser.visit.SECONDS", 1.0)
     found = lab.failure("/ok", browser={"wait_for": ".nowhere"})

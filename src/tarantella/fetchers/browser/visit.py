@@ -122,6 +122,7 @@ class PageVisit:
             await self._within(SECONDS + 1, found, "wait_for")
         else:
             await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
+            await self._within(LONGEST_QUIET, self._actor.see_something(), "quiet")
         if browsing.scroll or browsing.load_more is not None:
             await self._within(ACTION_SECONDS, self._actor.look_for_more(), "action")
 
