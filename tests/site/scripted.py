@@ -30,12 +30,33 @@ async def shown(_call: Call) -> Reply:
     return _scripted("Not yet", code)
 
 
+@route("/scripted/works-first")
+async def works_first(call: Call) -> Reply:
+    """`/scripted/works-first?ms=1200`: a script works for so long before it asks for the page's content."""
+    ms = call.request.integer("ms", 1_200)
+    code = f"""setTimeout(() => {{
+      for (const until = Date.now() + {ms}; Date.now() < until;);
+      fetch("/scripted/data?s=0.2").then(answer => answer.json()).then(data => {{
+        document.body.insertAdjacentHTML("beforeend", "<p class=asked>" + JSON.stringify(data) + "</p>");
+      }});
+    }}, 50);"""
+    return _scripted("Works first", code)
+
+
 @route("/scripted/late")
 async def late(call: Call) -> Reply:
     """`/scripted/late?ms=1500`: its content comes after a while, without a request that would announce it."""
     ms = call.request.integer("ms", 1_500)
     code = f"""setTimeout(() => {{ document.body.insertAdjacentHTML("beforeend", "<p class=late>At last</p>"); }}, {ms});"""
     return _scripted("Late", code)
+
+
+@route("/scripted/blank")
+async def blank(call: Call) -> Reply:
+    """`/scripted/blank?ms=1500`: nothing at all until then."""
+    ms = call.request.integer("ms", 1_500)
+    code = f"""setTimeout(() => {{ document.body.insertAdjacentHTML("beforeend", "<p class=late>At last</p>"); }}, {ms});"""
+    return Reply(200, f"<!doctype html><title>Blank</title><div id=app></div><script>{code}</script>".encode())
 
 
 @route("/scripted/fetched")
@@ -164,6 +185,15 @@ async def dialogs(_call: Call) -> Reply:
 @route("/scripted/download")
 async def download(_call: Call) -> Reply:
     return Reply(200, b"x" * 1_000, "application/zip", (("Content-Disposition", 'attachment; filename="x.zip"'),))
+
+
+@route("/scripted/throws-in")
+async def throws_in(call: Call) -> Reply:
+    """`/scripted/throws-in?by=link`: a page that begins a download of its own accord."""
+    code = """
+    const link = document.createElement("a"); link.href = "/scripted/download"; link.download = "x.zip"; document.body.append(link);
+    if (location.search == "?by=link") link.click(); else location.href = link.href;"""
+    return _scripted("Your download begins", code)
 
 
 @route("/scripted/away")

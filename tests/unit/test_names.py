@@ -134,6 +134,19 @@ def test_a_type_that_was_asked_for_counts_and_what_does_not_fit_is_told() -> Non
     assert data["problems"]["author"]["raw"] == "Ann Leaf"
 
 
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<div class="reviews">1.234 Bewertungen</div>',
+        '<script type="application/ld+json">{"@type": "Product", "aggregateRating": {"reviewCount": "1.234"}}</script>',
+    ],
+)
+def test_a_count_has_no_fraction_but_thousands_where_its_page_writes_them_so(html: str) -> None:
+    assert read(f'<html lang="de"><title>Tee</title>{html}', "review_count").data["fields"] == {"review_count": 1234}
+    data = read(f'<html lang="en"><title>Tea</title>{html}', "review_count").data
+    assert data["problems"] == {"review_count": {"problem": "it is not an integer", "raw": "1.234"}}
+
+
 def test_names_are_found_in_a_json_body_too() -> None:
     body = '{"name": "Tea", "offers": {"price": "4.5"}}'
     assert read(body, "name", "price", content_type="application/json").data["fields"] == {"name": "Tea", "price": 4.5}

@@ -79,6 +79,20 @@ def test_typed_values_are_compared_as_what_they_are() -> None:
     assert list(read(goods(), reading, fields).records) == records
 
 
+def test_a_path_is_made_a_whole_address_also_behind_a_port() -> None:
+    fields = (Field("at", css="a", attr="href"),)
+    records = [{"at": f"http://127.0.0.1:8080{each['link']}"} for each in goods()]
+    reading = found([heard("/api", goods())], known(records, fields)).reading
+    assert (reading.places["at"].path, reading.places["at"].before) == (("link",), "http://127.0.0.1:8080")
+
+
+def test_a_number_is_not_found_within_another() -> None:
+    fields = (Field("price", css=".price"),)
+    for around in ("1{}", "1.{}", "{}5", "{}.5"):
+        records = [{"price": around.format(each["attributes"]["unitPrice"])} for each in goods()]
+        assert isinstance(find([heard("/api", goods())], known(records, fields)), NotFound)
+
+
 def test_cents_and_german_prices_are_recognised() -> None:
     answer = [{"n": f"Thing number {n}", "p": n * 123_456} for n in range(1, 6)]
     texts = ["1.234,56 €", "2.469,12 €", "3.703,68 €", "4.938,24 €", "6.172,80 €"]

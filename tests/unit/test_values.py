@@ -40,6 +40,8 @@ def value(raw: Any, type_name: str, language: str = "", url: str = URL) -> Any:
         ("about 3 items", "en", 3),
         ("1.2K", "en", 1200),
         ("3 Mio", "de", 3_000_000),
+        ("3.5万", "zh", 35_000),
+        ("１，２３４", "ja", 1234),
         ("\u0661\u0662\u0663", "ar", 123),
         (7, "", 7),
         (7.5, "", 7.5),
@@ -70,6 +72,29 @@ def test_what_is_not_one_number_is_no_number(raw: Any) -> None:
         ("3 for £10", "en-GB", 10),
         ("Price: 20 EUR (was 30)", "en", 20),
         ("Free", "en", 0),
+        # No blank between letters and number.
+        ("EUR12.50", "", 12.5),
+        ("Rs.1,499 (20% off)", "en-IN", 1499),
+        ("RM50", "", 50),
+        ("Rp12.000", "id", 12000),
+        ("Model RM50, $20", "en", 20),
+        # The sign belongs to the number that it touches.
+        ("pack of 6, $3", "en", 3),
+        ("6 £3", "en", 3),
+        ("Ladder 6 ft $50", "en", 50),
+        ("1 299 Ft", "hu", 1299),
+        # In the place of the comma.
+        ("29€90", "fr", 29.9),
+        ("1 299€99", "fr", 1299.99),
+        ("29€20% off", "en", 29),
+        ("12€50cl", "fr", 12),
+        ("10€20€", "", 10),
+        # As wide as other characters there, and counted by ten thousands.
+        ("１，２３４円", "ja", 1234),
+        ("3,980万円", "ja", 39_800_000),
+        ("1億2000万円", "ja", 120_000_000),
+        ("3만5000원", "ko", 35_000),
+        ("1\u2007234,56 €", "de", 1234.56),
     ],
 )
 def test_prices_are_numbers_beside_a_currency(raw: str, language: str, price: float) -> None:
@@ -94,6 +119,11 @@ def test_what_is_not_one_price_is_no_price(raw: str) -> None:
         ("¥5", "ja", "JPY"),
         ("19.99 gbp", "", "GBP"),
         ("12 zł", "pl", "PLN"),
+        ("RM50", "", "MYR"),
+        ("Rs. 20", "", "INR"),
+        ("try", "", "TRY"),
+        ("Try it for $5", "en", "USD"),
+        ("6 ft ladder, $50", "en", "USD"),
     ],
 )
 def test_currencies_are_told_by_their_signs_and_the_language(raw: str, language: str, currency: str) -> None:
@@ -133,6 +163,11 @@ def test_an_integer_is_whole() -> None:
         ("2024年3月5日", "ja", "2024-03-05"),
         ("2024년 3월 5일", "ko", "2024-03-05"),
         ("3 Mar 2024", "", "2024-03-03"),
+        ("5 марта 2024 г., 14:30", "ru", "2024-03-05T14:30:00"),
+        ("July 5, 2024 at 3:05 p.m. ET", "en", "2024-07-05T15:05:00-04:00"),
+        ("March 9, 2024 3:05 p.m. CT", "en", "2024-03-09T15:05:00-06:00"),
+        ("March 10, 2024 3:05 p.m. CT", "en", "2024-03-10T15:05:00-05:00"),
+        ("Nov 3, 2024 3:05 p.m. PT", "en", "2024-11-03T15:05:00-08:00"),
     ],
 )
 def test_dates_are_read_in_many_languages(raw: str, language: str, date: str) -> None:

@@ -66,10 +66,10 @@ _ZONES: Mapping[str, float] = {
     "mdt": -6,
     "pst": -8,
     "pdt": -7,
-    "et": -5,
-    "pt": -8,
 }
-_CLOCK = r"(?:T|\s|,|-|–|\||at|um|à|a las|alle|kl\.?|om|o godz\.?|в){1,4}?\s*(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:[.,]\d{1,9})?)?"
+# Those of the United States, as they are called whatever the season.
+_AMERICAN: Mapping[str, float] = {"et": -5, "ct": -6, "mt": -7, "pt": -8}
+_CLOCK = r"(?:T|\s|г\.|,|-|–|\||at|um|à|a las|alle|kl\.?|om|o godz\.?|в){1,4}?\s*(\d{1,2})[:.h](\d{2})(?:[:.](\d{2})(?:[.,]\d{1,9})?)?"
 _TIME = re.compile(
     rf"{_CLOCK}\s*(?:uhr|hrs?|h)?\s*([ap]\.?\s?m\.?(?![a-z]))?\s*(?:\(?([+\-−]\d{{2}}):?(\d{{2}})?|([a-z]{{1,5}})\b)?",
     re.IGNORECASE,
@@ -97,7 +97,7 @@ def parse_date(text: str, locale: Locale = UNKNOWN) -> str:
     if _EPOCH.fullmatch(text):
         return _of_epoch(int(text))
     day, rest = _day_of(text, locale)
-    return day.isoformat() + _time_of(rest)
+    return day.isoformat() + _time_of(rest, day)
 
 
 def _day_of(text: str, locale: Locale) -> tuple[date, str]:
@@ -143,7 +143,7 @@ def _date(year: int, month: int, day: int) -> date:
         raise NotADate("there is no such day") from None
 
 
-def _time_of(rest: str) -> str:
+def _time_of(rest: str, day: date) -> str:
     found = _TIME.match(rest[:60])
     if not found:
         return ""
@@ -157,9 +157,21 @@ def _time_of(rest: str) -> str:
     if found[5]:
         hours, minutes = int(found[5].replace("−", "-")), int(found[6] or 0)
         zone = f"{'-' if found[5][0] != '+' else '+'}{abs(hours):02d}:{minutes:02d}"
-    elif found[7] and (offset := _ZONES.get(found[7].lower())) is not None:
+    elif found[7] and (offset := _offset(found[7].lower(), day)) is not None:
         zone = f"{'-' if offset < 0 else '+'}{int(abs(offset)):02d}:{int(abs(offset) % 1 * 60):02d}"
     return f"T{hour:02d}:{minute:02d}:{second:02d}{zone}"
+
+
+def _offset(zone: str, day: date) -> float | None:
+    if zone in _AMERICAN:
+        return _AMERICAN[zone] + (_sunday(day.year, 3, 14) <= day < _sunday(day.year, 11, 7))
+    return _ZONES.get(zone)
+
+
+def _sunday(year: int, month: int, latest: int) -> date:
+    """The last Sunday up to this day: summer time begins with the second one of March, and ends with the first one of November."""
+    day = date(year, month, latest)
+    return day - timedelta(days=day.isoweekday() % 7)
 
 
 def _of_epoch(number: int) -> str:

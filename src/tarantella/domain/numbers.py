@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import partial
 
 from tarantella.domain.locale import UNKNOWN, Locale
 
@@ -19,6 +20,14 @@ _NUMBER = re.compile(
 _PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d{1,3})?", re.IGNORECASE)
 _MANY: Mapping[str, int] = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9, "bn": 10**9, "mn": 10**6, "Mio": 10**6}
 _MANY_MARK = re.compile(r"\s?(?:(bn|mn|Mio)\b|(k|K|M|B)(?!\w))")
+
+# How large numbers are counted in East Asia, the smaller unit first: 1億2000万.
+_MYRIADS = (
+    (re.compile(r"(\d[\d,.]*)[万萬만](\d[\d,]*)?"), 10**4),
+    (re.compile(r"(\d[\d,.]*)[億亿억](\d[\d,]*)?"), 10**8),
+)
+# What stands between full-width digits, and beside them.
+_NARROW = str.maketrans("，．＄￡\u2007", ",.$£\u202f")
 
 # By what prices are marked with. Signs that several countries use are read by the language of the page.
 _CODES = frozenset(
@@ -56,6 +65,7 @@ _SIGNS: Mapping[str, str] = {
     "mx$": "MXN",
     "nt$": "TWD",
     "rs.": "INR",
+    "rs": "INR",
     "zł": "PLN",
     "kč": "CZK",
     "ft": "HUF",
@@ -94,13 +104,24 @@ _CROWNS: Mapping[str, str] = {
     "NO": "NOK",
     "IS": "ISK",
 }
-_MARK = re.compile(
-    rf"(?<![A-Za-z])(?:{'|'.join(sorted(_CODES))})(?![A-Za-z])|"
-    + "|".join(
-        (rf"(?<!\w){re.escape(sign)}(?!\w)" if sign[0].isalpha() and sign[-1].isalpha() else re.escape(sign))
-        for sign in sorted(_SIGNS, key=len, reverse=True)
-    ),
-    re.IGNORECASE,
+
+
+def _written(sign: str) -> str:
+    """How a sign is told from other words; that of Hungary from a foot by how it is written."""
+    if not (sign[0].isalpha() and sign[-1].isalpha()):
+        return re.escape(sign)
+    return rf"(?<!\w){'(?-i:Ft)' if sign == 'ft' else re.escape(sign)}(?!\w)"
+
+
+_ANY_CODE = "|".join(sorted(_CODES))
+_ANY_SIGN = "|".join(map(_written, sorted(_SIGNS, key=len, reverse=True)))
+_ANY_WORD = "|".join(sorted({sign.rstrip(".") for sign in _SIGNS if sign.rstrip(".").isalpha()} - {"ft"}))
+_MARK = re.compile(rf"(?<![A-Za-z])(?:{_ANY_CODE})(?![A-Za-z])|{_ANY_SIGN}", re.IGNORECASE)
+# Letters without a blank before the number: CHF12.50, Rs.1,499.
+_GLUED = re.compile(rf"(?<!\w)((?:{_ANY_CODE}|(?i:{_ANY_WORD}))\.?)(?=\d)")
+# A sign in the place of the comma: 29€90.
+_BETWEEN = re.compile(
+    rf"(?<![\d.,€£])(\d{{1,3}}(?:[{_BLANKS}.]\d{{3}})+|\d+)([€£])(\d\d)(?!\w|[.,]\d|[{_BLANKS}]?[%€£])"
 )
 _FREE = frozenset("free gratis kostenlos gratuit gratuito umsonst".split())
 
@@ -135,15 +156,14 @@ def parse_integer(text: str, locale: Locale = UNKNOWN) -> int:
 
 def parse_price(text: str, locale: Locale = UNKNOWN) -> int | float:
     """The price in a text: the first number with a currency beside it, or the only number. Raises NotANumber."""
-    text = _readable(text)
+    text, marked = _marked(text)
+    if marked:
+        return _of_match(marked[0][0], locale, price=True)
     numbers = list(_NUMBER.finditer(text))
     if not numbers:
         if text.strip(" .!").casefold() in _FREE:
             return 0
         raise NotANumber("there is no price in it")
-    marked = [number for number in numbers if _mark_beside(text, number)]
-    if marked:
-        return _of_match(marked[0], locale, price=True)
     values = {_of_match(number, locale, price=True) for number in numbers}
     if len(values) > 1:
         raise NotANumber("there is more than one number in it, and none has a currency")
@@ -152,8 +172,9 @@ def parse_price(text: str, locale: Locale = UNKNOWN) -> int | float:
 
 def parse_currency(text: str, locale: Locale = UNKNOWN) -> str:
     """The currency that a text names, as its three letters. Raises NotANumber."""
-    for found in _MARK.finditer(text[:MAX_CHARACTERS]):
-        mark = found[0]
+    text, marked = _marked(text)
+    # A word may mean something else (try, cop) where it stands by no number.
+    for mark in (*(mark for _, mark in marked), *(found[0] for found in _MARK.finditer(text))):
         if mark.upper() in _CODES and len(mark) == 3:
             return mark.upper()
         sign = mark.casefold()
@@ -170,20 +191,51 @@ def parse_currency(text: str, locale: Locale = UNKNOWN) -> str:
     raise NotANumber("there is no currency in it")
 
 
-def _mark_beside(text: str, number: re.Match[str]) -> bool:
+def _marked(text: str) -> tuple[str, list[tuple[re.Match[str], str]]]:
+    """A text as it can be read, and its numbers that have a currency beside them."""
+    text = _BETWEEN.sub(r"\1,\3 \2", _readable(text))
+    marked: list[tuple[re.Match[str], str]] = []
+    # Only where nothing else is a price: RM50 could be the name of a thing.
+    for readable in (text, _GLUED.sub(r"\1 ", text)):
+        marked = [(number, mark) for number in _NUMBER.finditer(readable) if (mark := _mark_beside(readable, number))]
+        if marked:
+            return readable, marked
+    return text, marked
+
+
+def _mark_beside(text: str, number: re.Match[str]) -> str | None:
     before = text[max(0, number.start() - 6) : number.start()].rstrip(_BLANKS)
-    after = text[number.end() : number.end() + 6].lstrip(_BLANKS + ".-–,")
-    return any(found.end() == len(before) for found in _MARK.finditer(before)) or bool(_MARK.match(after))
+    for found in _MARK.finditer(before):
+        if found.end() == len(before):
+            return found[0]
+    behind = text[number.end() : number.end() + 8]
+    after = behind.lstrip(_BLANKS + ".-–,")
+    following = _MARK.match(after)
+    if following is None or (after != behind and after[following.end() : following.end() + 1].isdigit()):
+        return None  # or that of the next number: 6 for $3, 6 $3
+    return following[0]
 
 
 def _readable(text: str) -> str:
     text = text[:MAX_CHARACTERS]
     if text.isascii():
         return text
-    return "".join(
+    text = "".join(
         str(unicodedata.decimal(char)) if not char.isascii() and unicodedata.decimal(char, None) is not None else char
-        for char in text
+        for char in text.translate(_NARROW)
     )
+    for pattern, unit in _MYRIADS:
+        text = pattern.sub(partial(_counted, unit), text)
+    return text
+
+
+def _counted(unit: int, found: re.Match[str]) -> str:
+    """So many times ten thousand, and what stands behind it, as one number."""
+    try:
+        number = float(found[1].replace(",", "")) * unit + int((found[2] or "0").replace(",", ""))
+    except ValueError:
+        return found[0]
+    return f"{number:.15g}" if number < LARGEST else found[0]
 
 
 def _could_be_thousands(text: str, locale: Locale) -> bool:

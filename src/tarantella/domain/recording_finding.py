@@ -23,7 +23,7 @@ SURE = 0.6
 MOST_AROUND = 200  # characters that a page may put around a value
 _DIGITS = re.compile(r"\d+")
 # Around a value, not within it: 7.5 is no part of 17.50.
-_IN_A_NUMBER = re.compile(r"\d[.,]?\0|\0[.,]?\d")
+_IN_A_NUMBER = re.compile(r"\d[.,]?\0[\d.,]|[\d.,]\0[.,]?\d")
 
 # What the same thing is called elsewhere.
 _SAME = (
@@ -269,7 +269,8 @@ def _guesses(raw: Any, value: Any, path: Path, field: Field, context: Context) -
             text = write(raw)
             if isinstance(text, str) and text and text in value and text != value:
                 before, _, after = value.partition(text)
-                if len(before) + len(after) <= MOST_AROUND and not _IN_A_NUMBER.search(f"{before[-2:]}\0{after[:2]}"):
+                seams = f"{before[-2:]}\0{text[0]} {text[-1]}\0{after[:2]}"
+                if len(before) + len(after) <= MOST_AROUND and not _IN_A_NUMBER.search(seams):
                     yield Place(path, form, before, after)
 
 

@@ -44,7 +44,7 @@ def find(
         elif values and unfit is None:
             unfit = values[0]
     if unfit is not None and spare[1] is None:
-        trouble(f"it is not a {kind}", unfit)
+        trouble(f"it is not {'an' if kind == 'integer' else 'a'} {kind}", unfit)
     return spare
 
 

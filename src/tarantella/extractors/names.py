@@ -256,7 +256,6 @@ RULES: Mapping[str, Rule] = {
         paths=((_ANY, ("aggregateRating.reviewCount", "aggregateRating.ratingCount")), (frozenset({"aggregaterating"}), ("reviewCount", "ratingCount"))),
         metas=("og:rating_count", "product:rating_count", "rating:count", "reviewcount", "ratingcount"),
         look=(seen.review_count,),
-        clean=_dotted,
     ),
     "sku": Rule(
         paths=((PRODUCT, ("sku", "offers.sku", "productID", "mpn", "model", "hasVariant.sku")),),

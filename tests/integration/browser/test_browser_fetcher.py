@@ -29,10 +29,19 @@ def test_what_a_page_asks_for_is_waited_for(lab: Lab) -> None:
     assert "tarantula" in lab.html("/scripted/fetched?s=0.8")
 
 
+def test_what_a_busy_script_asks_for_at_its_end_is_waited_for(lab: Lab) -> None:
+    assert "tarantula" in lab.html("/scripted/works-first?ms=1200")
+
+
 def test_what_nothing_announces_is_waited_for_where_it_is_named(lab: Lab) -> None:
     arrived = '<p class="late">At last</p>'
     assert arrived not in lab.html("/scripted/late?ms=1500")
     assert arrived in lab.html("/scripted/late?ms=1500", browser={"wait_for": ".late"})
+
+
+def test_a_page_with_nothing_on_it_is_given_a_moment_more(lab: Lab) -> None:
+    assert '<p class="late">At last</p>' in lab.html("/scripted/blank?ms=1500")
+    assert "At last" in lab.html("/scripted/blank?ms=60000")  # nothing comes: its script says it, and the page is read
 
 
 def test_what_never_comes_is_a_timeout(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,6 +146,14 @@ def test_windows_and_questions_that_nobody_wanted_are_closed(lab: Lab) -> None:
 def test_a_download_is_an_answer_without_a_body(lab: Lab) -> None:
     found = lab.fetch("/scripted/download")
     assert (found.status, found.headers["content-type"], found.body) == (200, "application/octet-stream", b"")
+
+
+@pytest.mark.parametrize("by", ["link", "script"])
+def test_a_page_that_begins_a_download_is_read(lab: Lab, by: str) -> None:
+    found = lab.fetch(f"/scripted/throws-in?by={by}")
+    assert found.headers["content-type"] == "text/html; charset=utf-8"
+    assert b"Your download begins" in found.body
+    assert found.url.endswith(f"/scripted/throws-in?by={by}")
 
 
 def test_a_page_that_crashes_fails_alone(lab: Lab) -> None:

@@ -12,8 +12,12 @@ from tarantella.fetchers.browser.tab import Tab
 
 MORE_SECONDS = 60.0  # for all the scrolling and clicking that looks for more; then the page is read as it is
 QUIET_SECONDS = 10.0
+BLANK_SECONDS = 3.0
 _SCROLL = "() => { window.scrollTo(0, document.documentElement.scrollHeight); }"
 _SIZE = "() => [document.documentElement.scrollHeight, document.getElementsByTagName('*').length].join()"
+
+_SOMETHING = """() => !document.body || !document.scripts.length || document.body.innerText.trim() !== ''
+  || document.querySelector('img, svg, canvas, video, iframe, frame, object, embed, input') !== null"""
 
 
 class Actor:
@@ -29,6 +33,13 @@ class Actor:
         """Until the network has been quiet for a moment, or for as long as that is worth waiting for."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._tab.quiet(self._browsing.quiet_ms / 1000), QUIET_SECONDS)
+
+    async def see_something(self) -> None:
+        """A page with nothing on it is given a moment more: scripts wait for clocks and workers as well as for the network."""
+        from playwright.async_api import Error
+
+        with suppress(Error):
+            await self._page.wait_for_function(_SOMETHING, polling=100, timeout=BLANK_SECONDS * 1000)
 
     async def act(self, action: Action) -> None:
         if action.optional and not await self._is_there(action):

@@ -37,6 +37,8 @@ class Watcher(Protocol):
 
     def downloads(self) -> None: ...
 
+    def throws_in(self) -> None: ...
+
 
 class Tab:
     """A window, and the traffic of the page that is in it now."""
@@ -56,6 +58,7 @@ class Tab:
         self.hops = 0
         self.roams = False  # the page may go where it likes: a user's own actions lead it
         self.document: Answer | None = None  # the last answer to a navigation of the page itself
+        self._page_before: Answer | None = None  # the page that it came from, if it was one
 
     @classmethod
     async def open(cls, context: BrowserContext) -> Tab:
@@ -79,7 +82,7 @@ class Tab:
         self._open.clear()
         self._data.clear()
         self._started = self.roams = False
-        self.hops, self.document = 0, None
+        self.hops, self.document, self._page_before = 0, None, None
         options = request.options
         patterns = [{"resourceType": kind} for kind in ("Document", *(_TYPES[each] for each in browsing.block))]
         if options.headers:
@@ -91,7 +94,7 @@ class Tab:
     def end(self) -> None:
         """Nobody looks at the page any more, and it may not go anywhere else."""
         self._request = self._watcher = None
-        self.document = None
+        self.document = self._page_before = None
         self._data.clear()
 
     async def close(self) -> None:
@@ -101,7 +104,7 @@ class Tab:
         await self.page.close()
 
     async def quiet(self, seconds: float) -> None:
-        """Wait until nothing has been on its way for so long."""
+        """Wait until nothing has been on its way for so long, and the page's scripts have let go of it."""
         while True:
             self._moved.clear()
             if self._open:
@@ -110,7 +113,18 @@ class Tab:
             try:
                 await asyncio.wait_for(self._moved.wait(), seconds)
             except TimeoutError:
-                return
+                # A script at work asks for nothing, and for what it wants at its end: its page has not been quiet.
+                if await self._is_idle():
+                    return
+
+    async def _is_idle(self) -> bool:
+        """Whether nothing more was asked for by the time that the page could answer."""
+        from playwright.async_api import Error
+
+        # One that can't answer has gone elsewhere, and says so by what it asks for.
+        with suppress(Error):
+            await self.page.evaluate("0")
+        return not self._moved.is_set()
 
     async def exchanges(self) -> tuple[Exchange, ...]:
         """What the page's scripts asked for in JSON, as far as it can still be had."""
@@ -139,6 +153,8 @@ class Tab:
         asked = answer.request
         if asked.is_navigation_request():
             if answer.frame == self.page.main_frame:
+                if self.document is not None and not 300 <= self.document.status < 400:
+                    self._page_before = self.document
                 self.document = answer
         elif self._request.options.watch_exchanges and asked.resource_type in ("xhr", "fetch"):
             if len(self._data) < MOST_EXCHANGES and "json" in answer.headers.get("content-type", ""):
@@ -152,8 +168,15 @@ class Tab:
         if self._watcher is not None:
             self._watcher.closes()
 
-    def _downloads(self, _download: Download) -> None:
-        if self._watcher is not None:
+    def _downloads(self, download: Download) -> None:
+        """A file instead of the page, or one that the page has thrown in, which leaves the page as it is."""
+        if self._watcher is None:
+            return
+        if self.document is not None and self.document.url == download.url:
+            self.document = self._page_before
+        if self.document is not None:
+            self._watcher.throws_in()
+        else:
             self._watcher.downloads()
 
     def _paused(self, event: Mapping[str, Any]) -> None:

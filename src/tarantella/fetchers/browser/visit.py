@@ -55,6 +55,7 @@ class PageVisit:
         self._browsing = request.options.browsing or Browsing()
         self._actor = Actor(tab, self._browsing, request.options.secrets)
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._threw_in = asyncio.Event()  # a file, and is a page nevertheless
         self._moved_to: Url | None = None
         self._failure: FetchError | None = None
         self.clean = not self._browsing.actions  # whether another page may come after this one
@@ -81,11 +82,9 @@ class PageVisit:
         await self._bring_cookies()
 
     async def _navigate(self) -> None:
-        url = self._request.url
         watching = asyncio.create_task(self._watch_size())
         try:
-            going = self._page.goto(url.href, wait_until="domcontentloaded", timeout=self._seconds * 1000)
-            await self._within(self._seconds + 1, going, "navigation")
+            await self._within(self._seconds + 1, self._go(), "navigation")
         except FetchError as error:
             if error.detail == DOWNLOAD:
                 self.downloads()
@@ -93,6 +92,21 @@ class PageVisit:
             self._explain(error)
         finally:
             watching.cancel()
+
+    async def _go(self) -> None:
+        """Until the document is there, which no browser says of one that begins a download meanwhile."""
+        going = asyncio.ensure_future(
+            self._page.goto(self._request.url.href, wait_until="domcontentloaded", timeout=self._seconds * 1000)
+        )
+        thrown = asyncio.ensure_future(self._threw_in.wait())
+        try:
+            await asyncio.wait((going, thrown), return_when=asyncio.FIRST_COMPLETED)
+            if going.done():
+                await going
+        finally:
+            thrown.cancel()
+            if not going.cancel():
+                going.cancelled() or going.exception()
 
     async def _settle(self) -> None:
         """Wait for what was to be waited for; otherwise until the page has come to rest."""
@@ -108,6 +122,7 @@ class PageVisit:
             await self._within(SECONDS + 1, found, "wait_for")
         else:
             await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
+            await self._within(LONGEST_QUIET, self._actor.see_something(), "quiet")
         if browsing.scroll or browsing.load_more is not None:
             await self._within(ACTION_SECONDS, self._actor.look_for_more(), "action")
 
@@ -205,6 +220,9 @@ class PageVisit:
 
     def closes(self) -> None:
         self._fail(crashed("closed"))
+
+    def throws_in(self) -> None:
+        self._threw_in.set()
 
     def downloads(self) -> None:
         self._download = True
