@@ -62,6 +62,21 @@ def text(value: Any) -> str:
     return value
 
 
+def zone(value: Any) -> str:
+    """The name of a time zone."""
+    given = text(value)
+    if given != "UTC":
+        # Loaded by whoever has set it.
+        from tarantella.domain.errors import InvalidInput
+        from tarantella.domain.schedule import local
+
+        try:
+            local(0.0, given)
+        except InvalidInput as error:
+            raise ValueError(f"it should be a time zone, as in Europe/Berlin. {error.remedy}") from None
+    return given
+
+
 def address(value: Any) -> str:
     """The address of a server, perhaps with a login, in which every character must be what it seems to be."""
     given = text(value)

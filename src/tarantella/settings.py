@@ -23,6 +23,7 @@ from tarantella.setting_kinds import (
     share,
     text,
     whole,
+    zone,
 )
 from tarantella.setting_sources import PREFIX, SOURCES, Found
 
@@ -154,6 +155,9 @@ class Settings:
         None, flag, "Whether the browser runs in its sandbox; it does, unless we are root, as whom it can't."
     )
     connect_timeout_seconds: float = setting(10.0, seconds(600), "Time to reach a host.")
+    timezone: str = setting(
+        "UTC", zone, "By the clock of which place jobs run that are scheduled and say nothing of it: `Europe/Berlin`."
+    )
     strategy_memory_seconds: float = setting(
         7 * 86_400.0,
         seconds(100 * 366 * 86_400),

@@ -37,7 +37,6 @@ TITLES: Mapping[str, str] = {
     "invalid_cursor": "The cursor is not one of ours",
     "idempotency_key_reused": "The Idempotency-Key belongs to another request",
     "idempotency_key_ambiguous": "There is more than one Idempotency-Key",
-    "not_there_yet": "Tarantella can't do this yet",
     "preview_failed": "The page could not be read",
     "target_denied": "The address is in a network that is not allowed",
     "broken_json": "The body is not JSON",

@@ -3,8 +3,7 @@
 TarantellaError
 ├── InvalidInput      what was asked for makes no sense; says which value and what would
 │   ├── KeyReused     an Idempotency-Key that came with another request before
-│   ├── KeyAmbiguous  more than one Idempotency-Key in one request
-│   └── NotThereYet   something that Tarantella will be able to do, but can't today
+│   └── KeyAmbiguous  more than one Idempotency-Key in one request
 ├── NotFound          no such run, page, file
 ├── Conflict          the state doesn't allow it now
 ├── Gone              it was there, and was deleted meanwhile
@@ -47,10 +46,6 @@ class KeyReused(InvalidInput):
 
 class KeyAmbiguous(InvalidInput):
     code = "idempotency_key_ambiguous"
-
-
-class NotThereYet(InvalidInput):
-    code = "not_there_yet"
 
 
 class NotFound(TarantellaError):

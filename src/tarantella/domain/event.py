@@ -24,6 +24,7 @@ class Event(Frozen):
 
 
 RUN_CREATED = "Run created"
+RUN_SCHEDULED = "Run scheduled"
 RUN_STARTED = "Run started"
 RUN_COMPLETED = "Run completed"
 RUN_FAILED = "Run failed"

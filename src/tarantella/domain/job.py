@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from enum import StrEnum
 
-from tarantella.domain.errors import InvalidInput, NotThereYet
+from tarantella.domain.errors import InvalidInput
 from tarantella.domain.failure import Failure
 from tarantella.domain.field import Field
 from tarantella.domain.learning import REFUSALS
 from tarantella.domain.spec import Spec
 from tarantella.domain.struct import replace
 
-ON_DEMAND = "on_demand"
 MOST_FIELDS = 200
 LONGEST_NAME = 200
 
@@ -58,17 +57,6 @@ def checked_fields(fields: Sequence[Field]) -> tuple[Field, ...]:
             )
         seen.add(field.name)
     return trimmed
-
-
-def checked_frequency(frequency: str) -> str:
-    if frequency != ON_DEMAND:
-        raise NotThereYet(
-            "Schedules are not there yet.",
-            field="frequency",
-            limit=ON_DEMAND,
-            remedy=f"Leave it {ON_DEMAND!r}, and start runs with POST /jobs/{{id}}/runs.",
-        )
-    return frequency
 
 
 def known_strategy(wish: Wish, *, requires_auth: bool) -> str | None:

@@ -10,9 +10,10 @@ from tarantella.domain.backoff import Backoff
 from tarantella.domain.browsing import Browsing
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.field import Field, place_of
-from tarantella.domain.job import Wish, checked_fields, checked_frequency
+from tarantella.domain.job import Wish, checked_fields
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
+from tarantella.domain.schedule import ON_DEMAND, Rhythm, rhythm_of
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.struct import Frozen, replace
@@ -51,7 +52,7 @@ class JobDraft(Frozen):
     target_url: str
     fields: Sequence[Field]
     requires_auth: bool = False
-    frequency: str = "on_demand"
+    frequency: str = ON_DEMAND
     strategy: Wish = Wish.AUTO
     name: str | None = None
     options: Mapping[str, Any] | None = None
@@ -96,7 +97,8 @@ async def changed(app: App, prober: Prober, job_id: str, changes: Mapping[str, A
 
 async def _checked(app: App, prober: Prober, job: Job) -> Job:
     """The job in normal form, with what there is to warn of; raises InvalidInput for one that could never work."""
-    checked_frequency(job.frequency)
+    job = _with_zone(app, replace(job, frequency=" ".join(job.frequency.split())))
+    rhythm_of_job(job)  # a frequency that says nothing is refused now
     url = start_address(job.target_url, "target_url")
     job = replace(job, target_url=job.target_url.strip(), fields=checked_fields(job.fields))
     _check_proxy(job)
@@ -136,8 +138,8 @@ async def _finish_delete(app: App, job_id: str) -> None:
 # -- runs
 
 
-async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None = None) -> Submission:
-    """A run of a job as it is now; its strategy is decided here, if need be by a look at the site."""
+async def new_run(app: App, prober: Prober | None, job: Job, priority: Priority | None = None) -> Submission:
+    """A run of a job as it is now; its strategy is decided here, if need be and if somebody can by a look at the site."""
     url, spec = spec_of_job(app, job)
     if priority is not None:
         spec = replace(spec, priority=priority)
@@ -208,6 +210,18 @@ def _spec(app: App, job: Job, url: Url) -> Spec:
         priority=Priority[options["priority"].upper()] if "priority" in options else None,
         secrets=_secrets(job, url),
     )
+
+
+def rhythm_of_job(job: Job) -> Rhythm | None:
+    """When it runs by itself; None where it runs only when somebody says so."""
+    return rhythm_of(job.frequency, job.options.get("timezone", "UTC"))
+
+
+def _with_zone(app: App, job: Job) -> Job:
+    """A job that runs by itself keeps its time zone, whatever becomes of the setting."""
+    if job.frequency.lower() == ON_DEMAND or "timezone" in job.options:
+        return job
+    return replace(job, options={**job.options, "timezone": app.settings.timezone})
 
 
 def _check_proxy(job: Job) -> None:

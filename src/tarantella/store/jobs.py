@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import orjson
@@ -81,6 +81,7 @@ def _row(job: Job) -> dict[str, Any]:
 def create(tx: Tx, job: Job) -> None:
     row = _row(job)
     tx.execute(f"INSERT INTO jobs ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", **row)
+    _wind_up(tx, job)
 
 
 def get(tx: Tx, job_id: str, locking: str = "") -> Job:
@@ -103,8 +104,18 @@ def listed(tx: Tx, *, limit: int, before: tuple[float, str] | None = None) -> li
     return [Job.of(row) for row in rows]
 
 
+def some(tx: Tx, job_ids: Sequence[str]) -> list[Job]:
+    """Those of these jobs that there are."""
+    rows = tx.all(
+        f"SELECT * FROM jobs WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r) AND {_IS_SEEN}",
+        ids=pack(job_ids),
+    )
+    return [Job.of(row) for row in rows]
+
+
 def replace(tx: Tx, job: Job, *, was: int) -> None:
     """Write a job anew, if it is still at the version that the change was made for."""
+    before = get(tx, job.id, tx.dialect.for_update)
     row = _row(job)
     changed = tx.execute(
         f"UPDATE jobs SET {', '.join(f'{name} = :{name}' for name in row if name != 'id')} "
@@ -113,8 +124,21 @@ def replace(tx: Tx, job: Job, *, was: int) -> None:
         was=was,
     )
     if not changed:
-        get(tx, job.id)
         raise Conflict("Somebody else changed the job at the same moment.", remedy="Read it again, then change it.")
+    if _when(job) != _when(before):
+        _wind_up(tx, job)
+
+
+def _when(job: Job) -> tuple[str, str]:
+    """What says when a job runs by itself."""
+    return job.frequency, job.options.get("timezone", "UTC")
+
+
+def _wind_up(tx: Tx, job: Job) -> None:
+    """Let its schedule follow a job that is new, or runs at other times from now on."""
+    from tarantella.store import schedules  # by whoever changes jobs: a crawl has nothing to do with times of day
+
+    schedules.follow(tx, job.id, *_when(job), now=job.updated_at)
 
 
 def begin_delete(tx: Tx, job_id: str) -> None:
@@ -129,6 +153,7 @@ def begin_delete(tx: Tx, job_id: str) -> None:
             remedy=f"Wait for it, or end it with POST /jobs/runs/{live}/cancel.",
         )
     tx.execute("UPDATE jobs SET status = :deleting WHERE id = :job", deleting=JobStatus.DELETING, job=job_id)
+    tx.execute("DELETE FROM schedules WHERE job_id = :job", job=job_id)
 
 
 def delete_some(tx: Tx, job_id: str, limit: int = 500) -> bool:

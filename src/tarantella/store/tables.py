@@ -131,7 +131,7 @@ jobs = Table(
     Column("target_url", Text, nullable=False),
     Column("fields", Text, nullable=False),
     Column("requires_auth", Integer, nullable=False),
-    Column("frequency", _word(32), nullable=False),
+    Column("frequency", _word(100), nullable=False),
     Column("strategy", _word(16), nullable=False),
     Column("status", _word(16), nullable=False),
     Column("options", Text, nullable=False),  # how its runs crawl, where that is not as usual
@@ -141,6 +141,25 @@ jobs = Table(
     Column("created_at", Double, nullable=False),
     Column("updated_at", Double, nullable=False),
     Index("jobs_by_age", "created_at", "id"),
+)
+
+schedules = Table(
+    "schedules",
+    metadata,
+    # The clockwork of a job that runs by itself. When that is, stands in the job.
+    Column("job_id", _Id, primary_key=True),
+    Column("next_at", Double),  # without one there is no next time
+    Column("since", Double, nullable=False),  # from when intervals are counted
+    Column("paused", Integer, nullable=False, server_default=text("0")),
+    Column("last_at", Double),  # the last time that something came of
+    Column("last_came", _word(8)),
+    Column("last_detail", Text),
+    Column("last_run_id", _Id),  # the last run that was made
+    _count("runs"),
+    _count("skipped"),
+    _count("missed"),
+    _count("refused"),
+    Index("schedules_by_time", "next_at", "job_id"),
 )
 
 recordings = Table(

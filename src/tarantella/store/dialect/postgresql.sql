@@ -59,7 +59,7 @@ CREATE TABLE jobs (
 	target_url TEXT NOT NULL,
 	fields TEXT NOT NULL,
 	requires_auth INTEGER NOT NULL,
-	frequency VARCHAR(32) COLLATE "C" NOT NULL,
+	frequency VARCHAR(100) COLLATE "C" NOT NULL,
 	strategy VARCHAR(16) COLLATE "C" NOT NULL,
 	status VARCHAR(16) COLLATE "C" NOT NULL,
 	options TEXT NOT NULL,
@@ -249,6 +249,24 @@ CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NU
 CREATE INDEX runs_to_cancel ON runs (status) WHERE wanted = 'cancel';
 
 CREATE INDEX runs_unseen ON runs (reason) WHERE reason IN ('submitting', 'deleting');
+
+CREATE TABLE schedules (
+	job_id VARCHAR(36) COLLATE "C" NOT NULL,
+	next_at DOUBLE PRECISION,
+	since DOUBLE PRECISION NOT NULL,
+	paused INTEGER DEFAULT 0 NOT NULL,
+	last_at DOUBLE PRECISION,
+	last_came VARCHAR(8) COLLATE "C",
+	last_detail TEXT,
+	last_run_id VARCHAR(36) COLLATE "C",
+	runs BIGINT DEFAULT 0 NOT NULL,
+	skipped BIGINT DEFAULT 0 NOT NULL,
+	missed BIGINT DEFAULT 0 NOT NULL,
+	refused BIGINT DEFAULT 0 NOT NULL,
+	PRIMARY KEY (job_id)
+);
+
+CREATE INDEX schedules_by_time ON schedules (next_at, job_id);
 
 CREATE TABLE sites (
 	host VARCHAR(255) COLLATE "C" NOT NULL,
