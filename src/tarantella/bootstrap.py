@@ -68,7 +68,7 @@ def open_app(
         )
         begin_due = None
         if only_run is None:
-            from tarantella.services.schedules import begin_due as begin
+            from tarantella.services.timekeeper import begin_due as begin
 
             begin_due = partial(begin, app)
         return Worker(database, tools, worker, partial(make_hints, settings), begin_due)

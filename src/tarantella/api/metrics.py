@@ -67,6 +67,14 @@ def _gauges(plane: Plane, seen: Census) -> Iterator[str]:
         ('state="paused"', lanes.paused),
     ]
     yield from _gauge("tarantella_hosts", "Hosts, by what they are doing; one can be several.", hosts)
+    kept = seen.schedules
+    by_state = [('state="active"', kept.active), ('state="paused"', kept.paused)]
+    yield from _gauge("tarantella_schedules", "Jobs that run by themselves.", by_state)
+    yield from _gauge(
+        "tarantella_schedule_late_seconds",
+        "How long the time of a job has passed without anything coming of it.",
+        [("", kept.late_seconds)],
+    )
     conditions = [worker.condition for worker in plane.vigils.workers]
     workers = [(f'condition="{each.value}"', conditions.count(each)) for each in Condition]
     yield from _gauge("tarantella_workers", "Processes that work on runs, by how they get on.", workers)

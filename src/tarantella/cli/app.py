@@ -39,6 +39,7 @@ FILES: Mapping[str, str] = {
     "worker": "worker",
     "workers": "workers",
     "jobs": "jobs",
+    "schedules": "schedules",
     "tasks": "tasks",
     "sites": "sites",
     "recordings": "recordings",

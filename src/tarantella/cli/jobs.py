@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +19,7 @@ Examples:
   tarantella jobs create https://example.com/shop --field title \\
       --field price=.price --set max_depth=2
   tarantella jobs run 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
+  tarantella jobs create https://example.com/shop --frequency "daily at 06:30"
   tarantella jobs update 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10 \\
       --set priority='"high"'
   tarantella jobs runs 0199f3a2-7c1e-7d4b-9a51-3f0f4c6d2b10
@@ -66,6 +68,16 @@ Strategy = Annotated[
     StrategyName | None,
     typer.Option(metavar="auto|http|browser|api_replay", help="How to fetch.", rich_help_panel=WANTED),
 ]
+Frequency = Annotated[
+    str | None,
+    typer.Option(
+        metavar="TEXT", help="When it runs by itself, as in `daily at 06:30`; or on_demand.", rich_help_panel=WANTED
+    ),
+]
+Timezone = Annotated[
+    str | None,
+    typer.Option(metavar="ZONE", help="By the clock of which place, as in Europe/Berlin.", rich_help_panel=WANTED),
+]
 Name = Annotated[str | None, typer.Option(metavar="TEXT", help="A name for people.", rich_help_panel=WANTED)]
 Set = Annotated[
     list[str] | None,
@@ -83,6 +95,8 @@ def create(
     url: Annotated[str, typer.Argument(metavar="URL", help="The address to collect from.", show_default=False)],
     field: Fields = None,
     strategy: Strategy = None,
+    frequency: Frequency = None,
+    timezone: Timezone = None,
     name: Name = None,
     set_: Set = None,
     as_json: AsJson = False,
@@ -94,7 +108,8 @@ def create(
     """Make a job."""
     from tarantella.domain.url import with_scheme
 
-    body = {"target_url": with_scheme(url), **_said(field or ["title"], strategy, name, set_)}
+    said = {"strategy": strategy, "frequency": frequency, "timezone": timezone, "name": name}
+    body = {"target_url": with_scheme(url), **_said(field or ["title"], said, set_)}
     return Asking(as_json, verbose, server, data_dir, database_url).one("POST", "/jobs", body)
 
 
@@ -133,6 +148,8 @@ def update(
     ] = None,
     field: Fields = None,
     strategy: Strategy = None,
+    frequency: Frequency = None,
+    timezone: Timezone = None,
     name: Name = None,
     set_: Set = None,
     as_json: AsJson = False,
@@ -144,7 +161,8 @@ def update(
     """Change a job. Runs that there are keep what they were made of."""
     from tarantella.domain.url import with_scheme
 
-    body = {**({"target_url": with_scheme(url)} if url is not None else {}), **_said(field, strategy, name, set_)}
+    said = {"strategy": strategy, "frequency": frequency, "timezone": timezone, "name": name}
+    body = {**({"target_url": with_scheme(url)} if url is not None else {}), **_said(field, said, set_)}
     return Asking(as_json, verbose, server, data_dir, database_url).one("PATCH", JOB, body, of=(JOBS, job))
 
 
@@ -204,14 +222,10 @@ def runs(
     return asking.many(f"{JOB}/runs", RUN_COLUMNS, limit, NOTHING, of=(JOBS, job))
 
 
-def _said(fields: list[str] | None, strategy: str | None, name: str | None, more: list[str] | None) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+def _said(fields: list[str] | None, options: Mapping[str, str | None], more: list[str] | None) -> dict[str, Any]:
+    said: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if fields:
         said["fields"] = [_field(text) for text in fields]
-    if strategy is not None:
-        said["strategy"] = strategy
-    if name is not None:
-        said["name"] = name
     for text in more or ():
         option, equals, value = text.partition("=")
         try:

@@ -114,9 +114,9 @@ def latest(rhythm: Rhythm, first: float, now: float, since: float) -> float:
     """The last time up to now, where the first that was not kept yet has come."""
     if rhythm.every is not None:
         return max(first, since + floor((now - since) / rhythm.every) * rhythm.every)
-    zone = _zone(rhythm.zone)
-    backwards = CronSim(rhythm.cron or "", datetime.fromtimestamp(now + 1, zone), reverse=True)
-    return max([first, *(at.timestamp() for at in islice(backwards, 1) if at.timestamp() <= now)])
+    # From a second later: it gives what lies before the moment that it starts from, and of that only whole seconds.
+    backwards = CronSim(rhythm.cron or "", datetime.fromtimestamp(now + 1, _zone(rhythm.zone)), reverse=True)
+    return max(first, next((at for each in backwards if (at := each.timestamp()) <= now), first))
 
 
 def in_words(rhythm: Rhythm) -> str:
@@ -168,7 +168,7 @@ def _cron(frequency: str, text: str) -> str:
             raise _refused(frequency, "there is no such day")
     except (CronSimError, AssertionError, TypeError, ValueError) as error:
         what = str(error).removeprefix("Bad ")
-        raise _refused(frequency, f"its {what} can't be understood" if what else "it can't be understood") from None
+        raise _refused(frequency, f"its {what} is not right" if what else "it can't be understood") from None
     return line
 
 
@@ -193,4 +193,4 @@ def _zone(name: str) -> tzinfo:
 
 
 def _refused(frequency: str, why: str) -> InvalidInput:
-    return InvalidInput(f"The frequency {frequency[:60]!r} says nothing: {why}.", field="frequency", remedy=_REMEDY)
+    return InvalidInput(f"The frequency {frequency[:60]!r} makes no sense: {why}.", field="frequency", remedy=_REMEDY)

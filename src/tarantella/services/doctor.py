@@ -30,6 +30,7 @@ from tarantella.services.runs import Run
 from tarantella.settings import Settings
 from tarantella.store import schema
 from tarantella.store.dialect import dialect_of
+from tarantella.store.schedules import Timekeeping, timekeeping
 from tarantella.store.standing import standings
 from tarantella.store.workers import INTERRUPTED
 
@@ -40,6 +41,7 @@ LEAST_DISK, LITTLE_DISK = 100_000_000, 1_000_000_000
 LEAST_FILES, FEW_FILES = 128, 1_024
 BEAT_IS_OLD = 120.0
 CLOCK_MAY_LAG = 300.0
+SCHEDULES_MAY_LAG = 60.0
 EARLIEST_NOW = 1_735_689_600.0  # the first of January 2025, before which no Tarantella was made
 MOST_RUNS = 10_000
 
@@ -47,6 +49,7 @@ MOST_RUNS = 10_000
 LIBRARIES = {
     "ada-url": ("addresses", True),
     "alembic": ("upgrades of the database", True),
+    "cronsim": ("jobs that run by themselves", True),
     "fastapi": ("the API of `tarantella serve`", True),
     "fastapi-swagger": ("its description at /docs", True),
     "httptools": ("HTTP requests to it", True),
@@ -64,6 +67,7 @@ LIBRARIES = {
     "trafilatura": ("the text of difficult articles", True),
     "turbohtml": ("HTML", True),
     "typer": ("the command line", True),
+    "tzdata": ("time zones", True),
     "uvicorn": ("the server of the API", True),
     "uvloop": ("a faster event loop", False),
     "wreq": ("HTTP", True),
@@ -242,6 +246,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
         queued = await runs.listed(app, status=RunStatus.QUEUED, limit=MOST_RUNS)
         running = await runs.listed(app, status=RunStatus.RUNNING, limit=MOST_RUNS)
         newest = await runs.listed(app, limit=1)
+        kept = await app.database.read(partial(timekeeping, now=app.now()))
         kept_by = await _why_they_wait(app, [*running, *queued], alive)
     finally:
         app.close()
@@ -254,6 +259,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     return [
         _workers(dead, alive),
         _queue(waiting, served, settings, suffix),
+        _schedules(kept, settings, suffix),
         _kept(kept_by),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
@@ -340,6 +346,17 @@ def _queue(waiting: list[Run], served: bool, settings: Settings, suffix: str) ->
         return Check("queue", Health.OK, told)
     remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{suffix}"
     return Check("queue", Health.FAIL, f"{told}, and no worker lives that would work on them", remedy)
+
+
+def _schedules(kept: Timekeeping, settings: Settings, suffix: str) -> Check:
+    """Jobs that run by themselves do so only while somebody serves all runs."""
+    paused = f", {kept.paused} paused" if kept.paused else ""
+    told = f"{kept.active} kept{paused}" if kept.active or kept.paused else "none"
+    if kept.late_seconds <= SCHEDULES_MAY_LAG:
+        return Check("schedules", Health.OK, told)
+    remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{suffix}"
+    late = f"{kept.overdue} late, one by {kept.late_seconds / 60:.0f} minutes: no worker lives that would keep them"
+    return Check("schedules", Health.FAIL, f"{told}; {late}", remedy)
 
 
 def _stuck(name: str, run_ids: list[str], suffix: str) -> Check:

@@ -37,6 +37,11 @@ class Job(Frozen):
     warnings: tuple[str, ...] = ()
     keep_seconds: float | None = None
 
+    @property
+    def zone(self) -> str:
+        """By the clock of which place it runs."""
+        return str(self.options.get("timezone", "UTC"))
+
     @classmethod
     def of(cls, row: Row) -> Self:
         return cls(
@@ -125,20 +130,15 @@ def replace(tx: Tx, job: Job, *, was: int) -> None:
     )
     if not changed:
         raise Conflict("Somebody else changed the job at the same moment.", remedy="Read it again, then change it.")
-    if _when(job) != _when(before):
+    if (job.frequency, job.zone) != (before.frequency, before.zone):
         _wind_up(tx, job)
-
-
-def _when(job: Job) -> tuple[str, str]:
-    """What says when a job runs by itself."""
-    return job.frequency, job.options.get("timezone", "UTC")
 
 
 def _wind_up(tx: Tx, job: Job) -> None:
     """Let its schedule follow a job that is new, or runs at other times from now on."""
     from tarantella.store import schedules  # by whoever changes jobs: a crawl has nothing to do with times of day
 
-    schedules.follow(tx, job.id, *_when(job), now=job.updated_at)
+    schedules.follow(tx, job.id, job.frequency, job.zone, now=job.updated_at)
 
 
 def begin_delete(tx: Tx, job_id: str) -> None:

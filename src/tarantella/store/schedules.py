@@ -12,6 +12,7 @@ from tarantella.domain.struct import Frozen
 from tarantella.store.connection import Row
 from tarantella.store.tx import Tx
 
+_NEVER = 1e18
 _COUNTED = {Came.RUN: "runs", Came.SKIPPED: "skipped", Came.MISSED: "missed", Came.REFUSED: "refused"}
 
 
@@ -36,6 +37,11 @@ class Schedule(Frozen):
     skipped: int
     missed: int
     refused: int
+
+    @property
+    def place(self) -> tuple[float, str]:
+        """Where it stands among all."""
+        return (_NEVER if self.next_at is None else self.next_at), self.job_id
 
     @classmethod
     def of(cls, row: Row) -> Self:
@@ -91,8 +97,8 @@ def listed(tx: Tx, *, limit: int, after: tuple[float, str] | None = None) -> lis
     """Those whose time comes first; those that have none come last."""
     at, job_id = after or (-1.0, "")
     rows = tx.all(
-        "SELECT * FROM schedules WHERE (coalesce(next_at, 1e18), job_id) > (:at, :job) "
-        "ORDER BY coalesce(next_at, 1e18), job_id LIMIT :limit",
+        f"SELECT * FROM schedules WHERE (coalesce(next_at, {_NEVER}), job_id) > (:at, :job) "
+        f"ORDER BY coalesce(next_at, {_NEVER}), job_id LIMIT :limit",
         at=at,
         job=job_id,
         limit=limit,

@@ -8,6 +8,7 @@ from tarantella.domain.struct import Frozen
 from tarantella.store.duties import LANE as DUTIES
 from tarantella.store.overview import runs_by_status
 from tarantella.store.runs import IS_SEEN
+from tarantella.store.schedules import Timekeeping, timekeeping
 from tarantella.store.tx import Tx
 
 
@@ -34,6 +35,7 @@ class Census(Frozen):
     pending_pages: int
     oldest_queued_at: float | None
     lanes: Lanes
+    schedules: Timekeeping
 
 
 def census(tx: Tx, now: float) -> Census:
@@ -44,6 +46,7 @@ def census(tx: Tx, now: float) -> Census:
         # One that has begun and gave its slot back, or is tried again, does not wait since it was made.
         tx.value("SELECT min(created_at) FROM runs WHERE status = 'queued' AND wanted = 'run' AND started_at IS NULL"),
         _lanes(tx, now),
+        timekeeping(tx, now),
     )
 
 

@@ -14,6 +14,7 @@ from tarantella.api.views.priority import PriorityName
 from tarantella.domain.field import MAX_SELECTOR, field_of
 from tarantella.domain.field import Field as SpecField
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
+from tarantella.domain.schedule import LONGEST_FREQUENCY, LONGEST_ZONE, ON_DEMAND, IfMissed, IfRunning
 from tarantella.domain.url import redact
 from tarantella.services.jobs import JobDraft, snapshot_of
 from tarantella.store.jobs import Job
@@ -26,6 +27,7 @@ Address = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ADDR
 Name = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_NAME)]
 
 
+Frequency = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_FREQUENCY)]
 Selector = Annotated[str, StringConstraints(min_length=1, max_length=MAX_SELECTOR)]
 
 
@@ -131,6 +133,16 @@ class JobOptions(Said):
     )
     priority: PriorityName | None = Field(None, description="Who goes first when runs have to wait.")
 
+    timezone: Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ZONE)] | None = Field(
+        None, description="By the clock of which place `frequency` is meant; the server's setting, as usual UTC."
+    )
+    if_running: IfRunning | None = Field(
+        None,
+        description="When its time comes and its last run is not over: `skip` the time, as usual, or `queue` a run.",
+    )
+    if_missed: IfMissed | None = Field(
+        None, description="When times passed while nobody worked: `run` once for all of them, as usual, or `skip` them."
+    )
     browser: BrowserView | None = Field(None, description="What a browser does on each page, where one is used.")
     session: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")] | None = Field(
         None, description="The name of a stored session: the login that a browser uses."
@@ -191,7 +203,11 @@ class JobCreate(JobOptions, _Secret):
         examples=[["title"]],
     )
     requires_auth: Flag = Field(False, description="Whether the target needs a login, which takes a browser.")
-    frequency: str = Field("on_demand", max_length=100, description="Only `on_demand`: schedules are not there yet.")
+    frequency: Frequency = Field(
+        ON_DEMAND,
+        description="When it runs by itself: a line as for cron, `hourly`, `daily at 06:30`, `every 15 minutes`; or `on_demand`.",
+        examples=["daily at 06:30"],
+    )
     strategy: Wish = Field(Wish.AUTO, description="How to fetch; `auto` finds out when a run is made.")
     name: Name | None = Field(None, description="For people.")
     keep_runs_hours: Number | None = Field(
@@ -223,7 +239,7 @@ class JobPatch(JobOptions, _Secret):
     target_url: Address | None = None
     fields: list[Wanted] | None = Field(None, min_length=1, max_length=MOST_FIELDS)
     requires_auth: Flag | None = None
-    frequency: str | None = Field(None, max_length=100)
+    frequency: Frequency | None = None
     strategy: Wish | None = None
     name: Name | None = None
     keep_runs_hours: Number | None = Field(None, gt=0, le=_LONGEST_KEPT / 3_600)

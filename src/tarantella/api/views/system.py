@@ -68,6 +68,15 @@ class QueueView(Told):
     )
 
 
+class SchedulesView(Told):
+    """Jobs that run by themselves."""
+
+    active: int
+    paused: int
+    overdue: int = Field(description="Those whose time has come, and of which nothing has come yet.")
+    late_seconds: float = Field(description="For how long the one of them has waited that has waited longest.")
+
+
 class WaitingView(Told):
     """A run that waits, and why."""
 
@@ -98,6 +107,7 @@ class SystemView(Told):
     runs: dict[str, int] = Field(description="How many runs there are, by status.")
     queue: QueueView
     lanes: LanesView
+    schedules: SchedulesView
     broker: BrokerView | None = Field(description="The broker, where there is one.")
     engines: list[EngineView] = Field(description="The children of this server.")
     workers: list[WorkerView] = Field(description="Everybody who works on this database.")
@@ -130,6 +140,12 @@ class SystemView(Told):
             ),
             lanes=LanesView(
                 known=lanes.known, owned=lanes.owned, waiting=lanes.waiting, broken=lanes.broken, paused=lanes.paused
+            ),
+            schedules=SchedulesView(
+                active=found.census.schedules.active,
+                paused=found.census.schedules.paused,
+                overdue=found.census.schedules.overdue,
+                late_seconds=round(found.census.schedules.late_seconds, 3),
             ),
             broker=None
             if found.broker is None
