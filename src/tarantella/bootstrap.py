@@ -66,12 +66,7 @@ def open_app(
             in_fleet=settings.broker_url is not None,
             timing=Timing.of_life(settings.worker_life_seconds),
         )
-        begin_due = None
-        if only_run is None:
-            from tarantella.services.timekeeper import begin_due as begin
-
-            begin_due = partial(begin, app)
-        return Worker(database, tools, worker, partial(make_hints, settings), begin_due)
+        return Worker(database, tools, worker, partial(make_hints, settings))
 
     def tools() -> Tools:
         made = make_tools(
@@ -87,7 +82,7 @@ def open_app(
         browser = means_of(settings).browser is not None or settings.broker_url is not None
         return [name for name in FETCHERS if name != "browser" or browser]
 
-    app = App(
+    return App(
         settings,
         database,
         tools,
@@ -97,7 +92,6 @@ def open_app(
         make_bell=partial(make_bell, settings),
         make_news=partial(make_news, settings),
     )
-    return app
 
 
 # -- how word of work gets around: on one machine by sockets, in a fleet by Redis and Celery too, which only a fleet loads

@@ -48,17 +48,14 @@ class Keeper:
 
     def __init__(self, app: App, clock: Clock) -> None:
         self.app, self.clock = app, clock
+        self.prober = Prober(app.make_tools)  # nobody needs it: the jobs say how they are fetched
 
     def job(self, frequency: str = "hourly", **options: Any) -> Job:
         async def make() -> Job:
-            prober = Prober(self.app.make_tools)
             draft = JobDraft(
                 "http://127.0.0.1:9/", (Field("title"),), frequency=frequency, strategy=Wish.HTTP, options=options
             )
-            try:
-                return await jobs.drafted(self.app, prober, draft)
-            finally:
-                await prober.close()
+            return await jobs.drafted(self.app, self.prober, draft)
 
         job = asyncio.run(make())
         self.write(stored_jobs.create, job=job)
@@ -68,8 +65,8 @@ class Keeper:
         return asyncio.run(self.app.database.write(partial(work, **values)))
 
     def look(self) -> bool:
-        """What a worker does every few seconds."""
-        return asyncio.run(begin_due(self.app))
+        """What a server does every second."""
+        return bool(asyncio.run(begin_due(self.app, self.prober)))
 
     def schedule(self, job: Job) -> Scheduled:
         return asyncio.run(schedules.get(self.app, job.id))
@@ -130,7 +127,7 @@ def test_many_who_see_the_same_time_make_one_run_of_it(keeper: Keeper) -> None:
 
     async def all_look() -> None:
         apps = [keeper.app, *(replace(other, now=keeper.clock) for other in others)]
-        await asyncio.gather(*(begin_due(app) for app in apps for _ in range(3)))
+        await asyncio.gather(*(begin_due(app, keeper.prober) for app in apps for _ in range(3)))
 
     try:
         asyncio.run(all_look())
@@ -287,7 +284,7 @@ def test_a_job_that_is_changed_in_the_same_moment_runs_as_it_is_then(
     keeper.clock.now = NOON + HOUR
     new_run = jobs.new_run
 
-    async def changed_meanwhile(app: App, prober: Prober | None, found: Job, *more: Any) -> Any:
+    async def changed_meanwhile(app: App, prober: Prober, found: Job, *more: Any) -> Any:
         new = await new_run(app, prober, found, *more)
         if found.version == 1:
             changed = replace(found, options={**found.options, "max_depth": 3}, version=2)
@@ -334,12 +331,3 @@ def test_schedules_are_listed_by_their_next_time_page_by_page(keeper: Keeper) ->
         paged += page
         after = page[-1].schedule.place
     assert paged == listed
-
-
-def test_a_job_that_leaves_its_strategy_to_us_is_run_without_a_look_at_its_site(keeper: Keeper) -> None:
-    job = keeper.job("hourly")
-    keeper.write(stored_jobs.replace, job=replace(job, strategy=Wish.AUTO, version=2), was=1)
-    keeper.clock.now = NOON + HOUR
-    keeper.look()
-    [run] = keeper.runs(job)
-    assert (run.resolved_strategy, run.spec.auto) == ("http", True)

@@ -24,7 +24,7 @@ WHEN is a line as for cron, hourly, daily, weekly, monthly, yearly,
 `daily at 06:30`, `mondays at 7:00`, `weekdays at 18:00`, or
 `every 15 minutes` (hours, days, weeks), counted from when it was set.
 
-The runs are made and worked on by `tarantella serve`, or by workers.
+The runs are made by `tarantella serve`.
 """
 COLUMNS = {
     "job": "job_id",

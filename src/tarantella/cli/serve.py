@@ -151,18 +151,22 @@ async def _serve(
     from tarantella.cli.listening import endpoints, is_loopback, url_of
     from tarantella.services.seat import ServerInfo
     from tarantella.services.supervisor import Supervisor
+    from tarantella.services.timekeeper import Timekeeper
 
     settings = app_.settings
     url = url_of(settings.host, sockets[0].getsockname()[1])
     seat.announce(ServerInfo(url, endpoints(sockets), os.getpid(), time.time(), __version__))
     supervisor = Supervisor(app_, settings.engines_of_a_server, verbose=verbose)
-    server = make_server(make_api(app_, supervisor=supervisor, is_local=is_loopback(settings.host)))
+    api = make_api(app_, supervisor=supervisor, is_local=is_loopback(settings.host))
+    server = make_server(api)
+    timekeeper = Timekeeper(app_, api.state.plane.prober, api.state.plane.bell)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals.on_second(supervisor.kill)
     signals.on_first(lambda: loop.call_soon_threadsafe(stop.set))
 
     supervising = asyncio.create_task(supervisor.run())
+    keeping = asyncio.create_task(timekeeper.run())
     serving = asyncio.create_task(server.serve(sockets))
     asked = asyncio.create_task(stop.wait())
     try:
@@ -170,6 +174,7 @@ async def _serve(
         await asyncio.wait({supervising, serving, asked}, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
             terminal.say(STOPPING)
+        keeping.cancel()
         # The API answers until the engines have ended: whoever watches a run sees it stop.
         await supervisor.stop(settings.drain_seconds + SPARE_SECONDS)
         server.should_exit = True
@@ -177,7 +182,7 @@ async def _serve(
         await supervising
     finally:
         supervisor.kill()
-        for task in (supervising, serving, asked):
+        for task in (supervising, keeping, serving, asked):
             task.cancel()
     return exits.COMPLETE
 

@@ -6,7 +6,7 @@ import asyncio
 import os
 import socket
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -74,11 +74,9 @@ class Worker:
         tools: Tools,
         settings: WorkerSettings,
         make_hints: Callable[[str], Hints] | None = None,
-        begin_due: Callable[[], Awaitable[bool]] | None = None,
     ) -> None:
         self.id = new_id()
         self._tools = tools
-        self._begin_due = begin_due  # makes the runs whose time has come; only for who serves all runs
         self._has = sorted(tools.strategies)
         has = self._has if settings.in_fleet else None
         self.run_over = asyncio.Event()  # the one run that it serves has ended or was paused
@@ -298,10 +296,6 @@ class Worker:
             with suppress(StoreError):
                 await self._reaper.run_once()
                 await self._duties.run_once()
-            with suppress(StoreError):
-                # Each who serves all runs, not whoever has the duties: that may be a command that works on a run of its own.
-                if self._begin_due is not None and await self._begin_due():
-                    self._wake.set()
             await asyncio.sleep(self._settings.timing.duty)
 
     # -- what a settle brings

@@ -259,7 +259,7 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     return [
         _workers(dead, alive),
         _queue(waiting, served, settings, suffix),
-        _schedules(kept, settings, suffix),
+        _schedules(kept, suffix),
         _kept(kept_by),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
@@ -348,15 +348,14 @@ def _queue(waiting: list[Run], served: bool, settings: Settings, suffix: str) ->
     return Check("queue", Health.FAIL, f"{told}, and no worker lives that would work on them", remedy)
 
 
-def _schedules(kept: Timekeeping, settings: Settings, suffix: str) -> Check:
-    """Jobs that run by themselves do so only while somebody serves all runs."""
+def _schedules(kept: Timekeeping, suffix: str) -> Check:
+    """Jobs run by themselves only while a server looks at the clock."""
     paused = f", {kept.paused} paused" if kept.paused else ""
     told = f"{kept.active} kept{paused}" if kept.active or kept.paused else "none"
     if kept.late_seconds <= SCHEDULES_MAY_LAG:
         return Check("schedules", Health.OK, told)
-    remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{suffix}"
-    late = f"{kept.overdue} late, one by {kept.late_seconds / 60:.0f} minutes: no worker lives that would keep them"
-    return Check("schedules", Health.FAIL, f"{told}; {late}", remedy)
+    late = f"{kept.overdue} late, one by {kept.late_seconds / 60:.0f} minutes: no server is there that keeps them"
+    return Check("schedules", Health.FAIL, f"{told}; {late}", f"Start one: tarantella serve{suffix}")
 
 
 def _stuck(name: str, run_ids: list[str], suffix: str) -> Check:

@@ -138,8 +138,8 @@ async def _finish_delete(app: App, job_id: str) -> None:
 # -- runs
 
 
-async def new_run(app: App, prober: Prober | None, job: Job, priority: Priority | None = None) -> Submission:
-    """A run of a job as it is now; its strategy is decided here, if need be and if somebody can by a look at the site."""
+async def new_run(app: App, prober: Prober, job: Job, priority: Priority | None = None) -> Submission:
+    """A run of a job as it is now; its strategy is decided here, if need be by a look at the site."""
     url, spec = spec_of_job(app, job)
     if priority is not None:
         spec = replace(spec, priority=priority)

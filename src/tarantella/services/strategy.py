@@ -25,7 +25,7 @@ from tarantella.store.sites import Site
 from tarantella.store.tx import Tx
 
 
-async def resolved(app: App, prober: Prober | None, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
+async def resolved(app: App, prober: Prober, job: Job, spec: Spec, url: Url) -> tuple[Spec, Probed, list[Event]]:
     """The spec with its strategy, how that came about, and what there is to say of it."""
     asked = wished(spec, job.strategy, requires_auth=job.requires_auth)
     if not asked.auto and job.strategy is Wish.AUTO and not job.requires_auth:
@@ -38,10 +38,7 @@ async def resolved(app: App, prober: Prober | None, job: Job, spec: Spec, url: U
         there = asked.strategy in FETCHERS
         return asked if there else replace(asked, strategy=HTTP.name), found, [] if there else [_missing(app, found)]
     taught = await app.database.read(partial(_taught, app=app, job=job, spec=spec, url=url))
-    if taught is not None:
-        found = taught
-    else:
-        found = await _look(app, prober, spec, url) if prober is not None else _NOT_LOOKED_AT
+    found = taught if taught is not None else await _look(app, prober, spec, url)
     if found.strategy in app.strategies():
         return replace(asked, strategy=found.strategy), found, []
     return replace(asked, strategy=HTTP.name), found, [_missing(app, found)]
@@ -54,7 +51,6 @@ def _why(job: Job) -> str:
 
 
 _REPLAYED = Probed(API_REPLAY.name, "a recording of an earlier run works")
-_NOT_LOOKED_AT = Probed(HTTP.name, "nothing is known of its site; its pages will show what they take")
 
 
 def _site(tx: Tx, url: Url) -> Site | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 
 from tarantella.domain.errors import Conflict, NotFound, StoreError, TarantellaError
@@ -20,31 +21,67 @@ from tarantella.domain.schedule import (
 )
 from tarantella.domain.struct import Frozen, replace
 from tarantella.log import log
+from tarantella.queues.contract import Bell
 from tarantella.services import jobs
 from tarantella.services.app import App
 from tarantella.services.jobs import Job
+from tarantella.services.probe import Prober
 from tarantella.store import admission, schedules, submission
 from tarantella.store import jobs as stored_jobs
 from tarantella.store.schedules import Schedule
 from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 
+LOOK_SECONDS = 1.0
 AT_ONCE = 50
 MOST_ROUNDS = 100  # then others get their turn
 
 
-async def begin_due(app: App) -> bool:
-    """Make the runs whose time has come; whether there are any. Whoever serves all runs does this every few seconds."""
+class Timekeeper:
+    """Looks at the clock for as long as a server lives. Of several, the first who sees a time keeps it."""
+
+    def __init__(self, app: App, prober: Prober, bell: Bell) -> None:
+        self._app = app
+        self._prober = prober
+        self._bell = bell
+
+    async def run(self) -> None:
+        trouble: str | None = None
+        while True:
+            try:
+                for new in await begin_due(self._app, self._prober):
+                    self._bell.call(new.run_id, new.spec.priority)
+                trouble = None
+            except StoreError as error:
+                if str(error) != trouble:
+                    # Once: it is tried every second.
+                    log.warning("The times of jobs can't be looked at", action="schedule", error=str(error))
+                trouble = str(error)
+            except Exception as error:
+                log.exception("A look at the times of jobs went wrong", action="schedule", error=str(error))
+            await asyncio.sleep(LOOK_SECONDS)
+
+
+async def begin_due(app: App, prober: Prober) -> list[Submission]:
+    """Make the runs whose time has come."""
     for schedule in await app.database.read(partial(schedules.astray, now=app.now(), limit=AT_ONCE)):
         await _set_right(app, schedule)
-    began = False
+    began: list[Submission] = []
     for _ in range(MOST_ROUNDS):
         due = await app.database.read(partial(schedules.due, now=app.now(), limit=AT_ONCE))
-        came = [await _keep(app, schedule) for schedule in due]
-        began |= Came.RUN in came
-        if len(due) < AT_ONCE or not any(came):
+        kept = await asyncio.gather(*(_keep(app, prober, schedule) for schedule in due))
+        began += [new for each in kept if each is not None and (new := each.run) is not None]
+        if len(due) < AT_ONCE or not any(kept):
             break
     return began
+
+
+class Kept(Frozen):
+    """What came of a time."""
+
+    came: Came
+    run: Submission | None = None
+    detail: str | None = None
 
 
 class Due(Frozen):
@@ -54,53 +91,49 @@ class Due(Frozen):
     at: float  # the last of those that have passed
     earlier: int  # how many of them there are beside it
     next_at: float | None
-    came: Came
-    detail: str | None = None
+    is_missed: bool  # and not to be made up for
 
 
 def _due(schedule: Schedule, first: float, job: Job, now: float) -> Due:
     rhythm = _rhythm(job)
     at = latest(rhythm, first, now, schedule.since)
-    is_missed = now - at > LATE_SECONDS and job.options.get("if_missed") == IfMissed.SKIP
     return Due(
         schedule,
         at,
-        passed(rhythm, first, now, schedule.since),
-        next_time(rhythm, now, schedule.since),
-        Came.MISSED if is_missed else Came.RUN,
+        earlier=passed(rhythm, first, now, schedule.since),
+        next_at=next_time(rhythm, now, schedule.since),
+        is_missed=now - at > LATE_SECONDS and job.options.get("if_missed") == IfMissed.SKIP,
     )
 
 
-async def _keep(app: App, schedule: Schedule) -> Came | None:
+async def _keep(app: App, prober: Prober, schedule: Schedule) -> Kept | None:
     """Make something of a time that has come; what it was, if it was for us to do."""
     if schedule.next_at is None:
         return None
     try:
         job = await jobs.get(app, schedule.job_id)
         due = _due(schedule, schedule.next_at, job, app.now())
-        new: Submission | None = None
-        if due.came is Came.RUN:
-            try:
-                new = await _run(app, job, due)
-            except StoreError:
-                raise
-            except Exception as error:
-                # It was fine when it was made. Whatever is wrong with one job, the times of the others are to be kept.
-                if not isinstance(error, TarantellaError):
-                    log.exception("A job can't be run", action="schedule", job=job.id)
-                due = replace(due, came=Came.REFUSED, detail=str(error) or type(error).__name__)
-        came = await app.database.write(partial(_write, app=app, job=job, due=due, new=new), name="schedule")
+        wanted = Kept(Came.MISSED) if due.is_missed else await _run(app, prober, job, due)
+        kept = await app.database.write(partial(_write, app=app, job=job, due=due, wanted=wanted), name="schedule")
     except (NotFound, Conflict):
         return None  # deleted or changed while we looked: the next look sees what there is then
-    if came is not None:
-        said = log.info if came is Came.RUN else log.warning
-        said(f"The time of a job has come: {came}", action="schedule", job=job.id, came=came.value)
-    return came
+    if kept is not None:
+        said = log.info if kept.came is Came.RUN else log.warning
+        said(f"The time of a job has come: {kept.came}", action="schedule", job=job.id, detail=kept.detail)
+    return kept
 
 
-async def _run(app: App, job: Job, due: Due) -> Submission:
-    """A run whose history begins with why it was made."""
-    new = await jobs.new_run(app, None, job)
+async def _run(app: App, prober: Prober, job: Job, due: Due) -> Kept:
+    """A run whose history begins with why it was made; or why there can be none."""
+    try:
+        new = await jobs.new_run(app, prober, job)
+    except StoreError:
+        raise
+    except Exception as error:
+        # It was fine when it was made. Whatever is wrong with one job, the times of the others are to be kept.
+        if not isinstance(error, TarantellaError):
+            log.exception("A job can't be run", action="schedule", job=job.id)
+        return Kept(Came.REFUSED, detail=str(error) or type(error).__name__)
     late = max(0.0, new.now - due.at)
     meta = {
         "scheduled_for": local(due.at, job.zone).isoformat(timespec="seconds"),
@@ -108,25 +141,26 @@ async def _run(app: App, job: Job, due: Due) -> Submission:
         "missed": due.earlier,
     }
     level = Level.WARN if due.earlier or late > LATE_SECONDS else Level.INFO
-    return replace(new, said=[Event(RUN_SCHEDULED, level, meta), *new.said])
+    return Kept(Came.RUN, replace(new, said=[Event(RUN_SCHEDULED, level, meta), *new.said]))
 
 
-def _write(tx: Tx, app: App, job: Job, due: Due, new: Submission | None) -> Came | None:
+def _write(tx: Tx, app: App, job: Job, due: Due, wanted: Kept) -> Kept | None:
     """All of it or nothing: the next time, what came of this one, and the run."""
     if stored_jobs.get(tx, job.id, tx.dialect.for_update).version != job.version:
         raise Conflict("The job was changed.")
     if not schedules.is_over(tx, due.schedule, due.at, next_at=due.next_at):
         return None
-    came, detail = due.came, due.detail
-    if new is not None and job.options.get("if_running") != IfRunning.QUEUE:
+    kept = wanted
+    if wanted.run is not None and job.options.get("if_running") != IfRunning.QUEUE:
         live = schedules.live_run(tx, job.id)
         if live is not None:
-            came, detail, new = Came.SKIPPED, f"the run {live} was not over", None
-    schedules.came(tx, job.id, came, detail=detail, run_id=new.run_id if new is not None else None, missed=due.earlier)
-    if new is not None:
-        submission.store(tx, [new], max_running=app.settings.max_concurrent_tasks)
+            kept = Kept(Came.SKIPPED, detail=f"the run {live} was not over")
+    run_id = kept.run.run_id if kept.run is not None else None
+    schedules.came(tx, job.id, kept.came, detail=kept.detail, run_id=run_id, missed=due.earlier)
+    if kept.run is not None:
+        submission.store(tx, [kept.run], max_running=app.settings.max_concurrent_tasks)
         admission.admit(tx, app.settings.max_concurrent_tasks, app.now())
-    return came
+    return kept
 
 
 async def _set_right(app: App, schedule: Schedule) -> None:

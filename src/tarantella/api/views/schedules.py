@@ -41,7 +41,7 @@ class LastView(Told):
 
     at: datetime
     came: Came = Field(
-        description="`run`: a run was made. `skipped`: the one before was not over. `missed`: nobody worked. `refused`: the "
+        description="`run`: a run was made. `skipped`: the one before was not over. `missed`: no server was running. `refused`: the "
         "job can't be run as it is."
     )
     detail: str | None
@@ -63,7 +63,9 @@ class ScheduleView(Told):
     next_local: str | None = Field(
         description="The same by the clock of its place.", examples=["Mon 2026-11-23 06:30 CET"]
     )
-    late_seconds: float = Field(description="For how long its time has passed without anybody noticing: nobody works.")
+    late_seconds: float = Field(
+        description="For how long its time has passed without anybody noticing: no server runs."
+    )
     last: LastView | None = Field(description="The last time, and what came of it.")
     last_run_id: str | None = Field(description="The last run that was made.")
     runs: int = Field(description="Times of which a run came.")
