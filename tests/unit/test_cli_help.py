@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tarantella.cli import config, defaults, options, runs, scrape, sites, tokens
+from tarantella.cli import config, defaults, options, runs, schedules, scrape, sites, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
 from tarantella.cli.exits import FailOn
@@ -21,6 +21,7 @@ from tarantella.cli.reference import commands
 from tarantella.domain.job import Wish
 from tarantella.domain.page import PageState
 from tarantella.domain.run import Priority, RunStatus
+from tarantella.domain.schedule import IfMissed, IfRunning
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.site import PINS
 from tarantella.domain.spec import TEXT_MODES, Spec
@@ -172,6 +173,8 @@ def test_choices_are_those_of_the_domain() -> None:
     assert get_args(FailOn) == ("failed", "partial", "never")
     assert get_args(options.StrategyName) == tuple(Wish)
     assert get_args(sites.PinName) == (Wish.AUTO, *PINS)
+    assert get_args(schedules.IfRunningName) == tuple(IfRunning)
+    assert get_args(schedules.IfMissedName) == tuple(IfMissed)
     for _, command in all_commands():
         for option in options_of(command):
             free = {"depth", "sitemap", "trap_limit", "per_host", "delay", "max_rate", "parts"}
@@ -202,6 +205,8 @@ def _choices(option: Any) -> set[str]:
         "scope_": tokens.ScopeName,
         "format_": options.Format,
         "fail_on": FailOn,
+        "if_running": schedules.IfRunningName,
+        "if_missed": schedules.IfMissedName,
     }
     choices = by_name[option.name]
     return set(get_args(choices))

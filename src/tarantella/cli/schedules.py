@@ -38,6 +38,8 @@ COLUMNS = {
     "paused": "paused",
 }
 SCHEDULE = "/schedules/{}"
+IfRunningName = Literal["skip", "queue"]
+IfMissedName = Literal["run", "skip"]
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -93,13 +95,13 @@ def set_(
     when: WhenArgument,
     timezone: Timezone = None,
     if_running: Annotated[
-        Literal["skip", "queue"] | None,
+        IfRunningName | None,
         typer.Option(
             metavar="skip|queue", help="When the last run is not over: skip the time, as usual, or queue a run."
         ),
     ] = None,
     if_missed: Annotated[
-        Literal["run", "skip"] | None,
+        IfMissedName | None,
         typer.Option(
             metavar="run|skip", help="When times passed while nobody worked: run once, as usual, or skip them."
         ),
