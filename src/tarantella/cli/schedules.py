@@ -32,10 +32,8 @@ COLUMNS = {
     "next": "next_local",
     "last": "last.came",
     "runs": "runs",
-    "skipped": "skipped",
-    "missed": "missed",
-    "name": "name",
     "paused": "paused",
+    "name": "name",
 }
 SCHEDULE = "/schedules/{}"
 IfRunningName = Literal["skip", "queue"]
