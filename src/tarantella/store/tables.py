@@ -162,6 +162,94 @@ schedules = Table(
     Index("schedules_by_time", "next_at", "job_id"),
 )
 
+workflow_templates = Table(
+    "workflow_templates",
+    metadata,
+    Column("name", _word(100), primary_key=True),
+    Column("version", Integer, nullable=False, server_default=text("1")),  # grows with every change
+    Column("definition", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+
+workflow_states = Table(
+    "workflow_states",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("job_id", _Id),  # the job that it was made for
+    Column("name", Text, nullable=False),
+    Column("template", _word(100)),  # what it was made from, and at which version
+    Column("version", Integer),
+    Column("status", _word(20), nullable=False),
+    Column("current_step", Integer, nullable=False, server_default=text("0")),
+    Column("total_steps", Integer, nullable=False),
+    Column("progress", Integer, nullable=False, server_default=text("0")),
+    Column("metadata", Text, nullable=False, server_default=text("'{}'")),
+    Column("definition", Text, nullable=False),  # as it was when it was made
+    Column("error_message", Text),
+    Column("reason", Text),  # why it was paused, cancelled or recovered
+    Column("is_local", Integer, nullable=False, server_default=text("0")),  # its handlers live in somebody's program
+    Column("keeper", _Id),  # the process that executes it; without one, the engines do
+    Column("recovery_attempts", Integer, nullable=False, server_default=text("0")),
+    Column("max_recovery_attempts", Integer, nullable=False, server_default=text("3")),
+    _count("last_event"),
+    Column("started_at", Double),
+    Column("completed_at", Double),
+    Column("last_checkpoint", Double),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("workflow_states_by_age", "created_at", "id"),
+    Index("workflow_states_by_status", "status", "created_at", "id"),
+    _index_where("job_id IS NOT NULL", "workflow_states_of_job", "job_id", "created_at", "id"),
+    _index_where("keeper IS NOT NULL", "workflow_states_by_keeper", "keeper"),
+)
+
+workflow_tasks = Table(
+    "workflow_tasks",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("workflow_id", _Id, nullable=False),
+    Column("task_name", _word(100), nullable=False),
+    Column("task_type", _word(50), nullable=False),
+    Column("status", _word(20), nullable=False),
+    Column("step_index", Integer, nullable=False),
+    Column("kind", _word(8), nullable=False),  # job or handler: whose work it is
+    Column("celery_task_id", _word(255)),  # one for each time that it is executed
+    Column("retry_count", Integer, nullable=False, server_default=text("0")),
+    Column("max_retries", Integer, nullable=False, server_default=text("3")),
+    Column("dependencies", Text, nullable=False, server_default=text("'[]'")),  # ids of other tasks
+    Column("result", Text, nullable=False, server_default=text("'{}'")),
+    Column("error_message", Text),
+    Column("next_at", Double),  # when it may begin, while it is queued or to be tried again
+    Column("owner", _Id),  # the worker that is at it
+    Column("tries", Integer, nullable=False, server_default=text("0")),  # grows with every execution: the fence
+    Column("deaths", Integer, nullable=False, server_default=text("0")),  # of processes that were at it
+    Column("run_id", _Id),  # the run that it waits for
+    Column("started_at", Double),
+    Column("completed_at", Double),
+    Column("estimated_duration", Double),
+    Column("actual_duration", Double),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("workflow_tasks_in_order", "workflow_id", "step_index", unique=True),
+    Index("workflow_tasks_by_status", "workflow_id", "status"),
+    Index("workflow_tasks_by_type", "task_type", "status"),
+    _index_where("celery_task_id IS NOT NULL", "workflow_tasks_by_celery_id", "celery_task_id"),
+    _index_where("status IN ('queued', 'retrying', 'running')", "workflow_tasks_under_way", "status", "next_at"),
+    _index_where("run_id IS NOT NULL", "workflow_tasks_by_run", "run_id"),
+)
+
+workflow_events = Table(
+    "workflow_events",
+    metadata,
+    Column("workflow_id", _Id, primary_key=True),
+    Column("sequence", BigInteger, primary_key=True, autoincrement=False),
+    Column("level", _word(8), nullable=False),
+    Column("message", Text, nullable=False),
+    Column("meta", Text, nullable=False),
+    Column("created_at", Double, nullable=False),
+)
+
 recordings = Table(
     "recordings",
     metadata,
