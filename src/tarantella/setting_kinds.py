@@ -121,6 +121,19 @@ def names(value: Any) -> tuple[str, ...]:
     return tuple(each.strip().lower() for each in value)
 
 
+def modules(value: Any) -> tuple[str, ...]:
+    """A list of Python modules, or where there are no lists, a text with commas between them or a list in JSON."""
+    if isinstance(value, str):
+        value = value.translate(_LIST_MARKS).split()
+    if not isinstance(value, list | tuple) or not all(map(_is_module, value)):
+        raise ValueError('it should be a list of modules, as in ["my_steps"]')
+    return tuple(value)
+
+
+def _is_module(name: Any) -> bool:
+    return isinstance(name, str) and all(map(str.isidentifier, name.split(".")))
+
+
 def one_of(*choices: str) -> Kind[Any]:
     def read(value: Any) -> str:
         if value not in choices:

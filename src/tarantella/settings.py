@@ -14,6 +14,7 @@ from tarantella.setting_kinds import (
     Kind,
     address,
     flag,
+    modules,
     names,
     networks,
     one_of,
@@ -172,6 +173,10 @@ class Settings:
     user_agent: str | None = setting(
         None, text, "How we introduce ourselves; an honest one that names Tarantella if unset."
     )
+    workflow_handlers: tuple[str, ...] = setting(
+        (), modules, "Python modules whose functions may be steps of workflows: `my_steps` allows `my_steps:clean`."
+    )
+    workflow_steps_at_once: int = setting(4, whole(1, 64), "Handlers of workflows that an engine executes at a time.")
     allow_networks: tuple[str, ...] = setting(
         (),
         networks,
@@ -226,6 +231,11 @@ class Settings:
     def artifacts_dir(self) -> Path:
         """Apart for each database: artifacts are removed when that has no run of theirs."""
         return self.data_dir / self.workers_dir.name.replace("workers", "artifacts")
+
+    @property
+    def workspaces_dir(self) -> Path:
+        """Where steps of workflows may keep files."""
+        return self.data_dir / "workflows"
 
     @property
     def exports_dir(self) -> Path:

@@ -48,7 +48,8 @@ WORKFLOW_TRANSITIONS: Mapping[WorkflowStatus, frozenset[WorkflowStatus]] = {
     # What was running when it was paused may be the last of it.
     _W.PAUSED: frozenset({_W.RUNNING, _W.COMPLETED, _W.FAILED, _W.CANCELLED}),
     _W.FAILED: frozenset({_W.RECOVERING}),
-    _W.RECOVERING: frozenset({_W.RUNNING}),
+    # One whose handlers live in somebody's program waits for that.
+    _W.RECOVERING: frozenset({_W.RUNNING, _W.PAUSED}),
     _W.COMPLETED: frozenset(),
     _W.CANCELLED: frozenset(),
 }
@@ -193,8 +194,8 @@ def onward(statuses: Sequence[StepStatus], dependencies: Sequence[Sequence[int]]
             queued.append(number)
     over = all(each in OVER for each in now)
     went_well = all(each is _S.COMPLETED for each in now)
-    status = None if not over else _W.COMPLETED if went_well else _W.FAILED
-    return Onward(tuple(queued), tuple(skipped), status)
+    ended = None if not over else _W.COMPLETED if went_well else _W.FAILED
+    return Onward(tuple(queued), tuple(skipped), ended)
 
 
 def progress(statuses: Sequence[StepStatus]) -> int:

@@ -152,6 +152,13 @@ def begin_delete(tx: Tx, job_id: str) -> None:
             f"The job has a run that is not over ({live}).",
             remedy=f"Wait for it, or end it with POST /jobs/runs/{live}/cancel.",
         )
+    from tarantella.store import workflows
+
+    if (workflow := workflows.live_of_job(tx, job_id)) is not None:
+        raise Conflict(
+            f"The job has a workflow that is not over ({workflow}).",
+            remedy=f"Wait for it, or end it with POST /workflows/{workflow}/cancel.",
+        )
     tx.execute("UPDATE jobs SET status = :deleting WHERE id = :job", deleting=JobStatus.DELETING, job=job_id)
     tx.execute("DELETE FROM schedules WHERE job_id = :job", job=job_id)
 
@@ -172,6 +179,9 @@ def delete_some(tx: Tx, job_id: str, limit: int = 500) -> bool:
             ids=pack([row.id for row in rows]),
         )
         return False
+    from tarantella.store import workflows
+
+    workflows.delete(tx, workflows.of_job(tx, job_id))
     tx.execute("DELETE FROM recordings WHERE job_id = :job", job=job_id)
     tx.execute("DELETE FROM jobs WHERE id = :job AND status = :deleting", job=job_id, deleting=JobStatus.DELETING)
     return True

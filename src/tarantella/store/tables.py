@@ -225,6 +225,7 @@ workflow_tasks = Table(
     Column("tries", Integer, nullable=False, server_default=text("0")),  # grows with every execution: the fence
     Column("deaths", Integer, nullable=False, server_default=text("0")),  # of processes that were at it
     Column("run_id", _Id),  # the run that it waits for
+    Column("deadline_at", Double),  # of this execution
     Column("started_at", Double),
     Column("completed_at", Double),
     Column("estimated_duration", Double),

@@ -102,6 +102,7 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
         id=worker_id,
         unclean=int(unclean),
     )
+    _interrupt_workflows(tx, worker_id, now)
     concerned = tx.all(
         "SELECT run_id AS id FROM run_workers WHERE worker_id = :id UNION SELECT id FROM runs WHERE keeper = :id",
         id=worker_id,
@@ -114,6 +115,13 @@ def _bury(tx: Tx, worker_id: str, *, unclean: bool, max_running: int, now: float
     # A pause may have waited for nobody else, whoever asked for it.
     steering.settle_pauses(tx, [run.id for run in held], max_running=max_running, now=now)
     admission.admit(tx, max_running, now)
+
+
+def _interrupt_workflows(tx: Tx, worker_id: str, now: float) -> None:
+    if tx.value("SELECT 1 FROM workflow_states WHERE keeper IS NOT NULL AND keeper = :id LIMIT 1", id=worker_id):
+        from tarantella.store import workflows  # nearly no worker has any
+
+        workflows.interrupt(tx, worker_id, now)
 
 
 def _interrupt(tx: Tx, run: runs.Run) -> None:

@@ -357,3 +357,98 @@ CREATE TABLE workers (
 
 CREATE INDEX workers_alive ON workers (id) WHERE dead_at IS NULL;
 
+CREATE TABLE workflow_events (
+	workflow_id VARCHAR(36) COLLATE "C" NOT NULL,
+	sequence BIGINT NOT NULL,
+	level VARCHAR(8) COLLATE "C" NOT NULL,
+	message TEXT NOT NULL,
+	meta TEXT NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (workflow_id, sequence)
+);
+
+CREATE TABLE workflow_states (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	job_id VARCHAR(36) COLLATE "C",
+	name TEXT NOT NULL,
+	template VARCHAR(100) COLLATE "C",
+	version INTEGER,
+	status VARCHAR(20) COLLATE "C" NOT NULL,
+	current_step INTEGER DEFAULT 0 NOT NULL,
+	total_steps INTEGER NOT NULL,
+	progress INTEGER DEFAULT 0 NOT NULL,
+	metadata TEXT DEFAULT '{}' NOT NULL,
+	definition TEXT NOT NULL,
+	error_message TEXT,
+	reason TEXT,
+	is_local INTEGER DEFAULT 0 NOT NULL,
+	keeper VARCHAR(36) COLLATE "C",
+	recovery_attempts INTEGER DEFAULT 0 NOT NULL,
+	max_recovery_attempts INTEGER DEFAULT 3 NOT NULL,
+	last_event BIGINT DEFAULT 0 NOT NULL,
+	started_at DOUBLE PRECISION,
+	completed_at DOUBLE PRECISION,
+	last_checkpoint DOUBLE PRECISION,
+	created_at DOUBLE PRECISION NOT NULL,
+	updated_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX workflow_states_by_age ON workflow_states (created_at, id);
+
+CREATE INDEX workflow_states_by_keeper ON workflow_states (keeper) WHERE keeper IS NOT NULL;
+
+CREATE INDEX workflow_states_by_status ON workflow_states (status, created_at, id);
+
+CREATE INDEX workflow_states_of_job ON workflow_states (job_id, created_at, id) WHERE job_id IS NOT NULL;
+
+CREATE TABLE workflow_tasks (
+	id VARCHAR(36) COLLATE "C" NOT NULL,
+	workflow_id VARCHAR(36) COLLATE "C" NOT NULL,
+	task_name VARCHAR(100) COLLATE "C" NOT NULL,
+	task_type VARCHAR(50) COLLATE "C" NOT NULL,
+	status VARCHAR(20) COLLATE "C" NOT NULL,
+	step_index INTEGER NOT NULL,
+	kind VARCHAR(8) COLLATE "C" NOT NULL,
+	celery_task_id VARCHAR(255) COLLATE "C",
+	retry_count INTEGER DEFAULT 0 NOT NULL,
+	max_retries INTEGER DEFAULT 3 NOT NULL,
+	dependencies TEXT DEFAULT '[]' NOT NULL,
+	result TEXT DEFAULT '{}' NOT NULL,
+	error_message TEXT,
+	next_at DOUBLE PRECISION,
+	owner VARCHAR(36) COLLATE "C",
+	tries INTEGER DEFAULT 0 NOT NULL,
+	deaths INTEGER DEFAULT 0 NOT NULL,
+	run_id VARCHAR(36) COLLATE "C",
+	deadline_at DOUBLE PRECISION,
+	started_at DOUBLE PRECISION,
+	completed_at DOUBLE PRECISION,
+	estimated_duration DOUBLE PRECISION,
+	actual_duration DOUBLE PRECISION,
+	created_at DOUBLE PRECISION NOT NULL,
+	updated_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE INDEX workflow_tasks_by_celery_id ON workflow_tasks (celery_task_id) WHERE celery_task_id IS NOT NULL;
+
+CREATE INDEX workflow_tasks_by_run ON workflow_tasks (run_id) WHERE run_id IS NOT NULL;
+
+CREATE INDEX workflow_tasks_by_status ON workflow_tasks (workflow_id, status);
+
+CREATE INDEX workflow_tasks_by_type ON workflow_tasks (task_type, status);
+
+CREATE UNIQUE INDEX workflow_tasks_in_order ON workflow_tasks (workflow_id, step_index);
+
+CREATE INDEX workflow_tasks_under_way ON workflow_tasks (status, next_at) WHERE status IN ('queued', 'retrying', 'running');
+
+CREATE TABLE workflow_templates (
+	name VARCHAR(100) COLLATE "C" NOT NULL,
+	version INTEGER DEFAULT 1 NOT NULL,
+	definition TEXT NOT NULL,
+	created_at DOUBLE PRECISION NOT NULL,
+	updated_at DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (name)
+);
+

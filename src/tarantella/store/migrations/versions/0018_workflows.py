@@ -41,10 +41,7 @@ def upgrade() -> None:
         _number("recovery_attempts", sa.Integer(), "0"),
         _number("max_recovery_attempts", sa.Integer(), "3"),
         _number("last_event", sa.BigInteger(), "0"),
-        *(
-            sa.Column(name, sa.Double(), nullable=True)
-            for name in ("started_at", "completed_at", "last_checkpoint")
-        ),
+        *(sa.Column(name, sa.Double(), nullable=True) for name in ("started_at", "completed_at", "last_checkpoint")),
         sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("updated_at", sa.Double(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
@@ -75,7 +72,7 @@ def upgrade() -> None:
         sa.Column("run_id", _word(36), nullable=True),
         *(
             sa.Column(name, sa.Double(), nullable=True)
-            for name in ("started_at", "completed_at", "estimated_duration", "actual_duration")
+            for name in ("deadline_at", "started_at", "completed_at", "estimated_duration", "actual_duration")
         ),
         sa.Column("created_at", sa.Double(), nullable=False),
         sa.Column("updated_at", sa.Double(), nullable=False),

@@ -1,0 +1,177 @@
+"""Handlers of workflow steps: what they are given, which of them may be named, and how they are called."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import shutil
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tarantella.domain.errors import InvalidInput, TarantellaError
+from tarantella.domain.struct import Frozen
+from tarantella.domain.workflow import MOST_RESULT_BYTES
+from tarantella.exporters.export import extension_of
+from tarantella.services.app import App
+from tarantella.services.export import export as write
+from tarantella.services.export import target_of
+from tarantella.services.runs import get
+from tarantella.services.target import USUAL_FORMAT
+from tarantella.settings import Settings
+from tarantella.store.workflow_tasks import Claimed, Verdict
+
+Handler = Callable[..., Any]
+
+
+class StepContext(Frozen):
+    """What a handler may want to know; one without parameters is called without it."""
+
+    workflow_id: str
+    workflow: str
+    step: str
+    attempt: int
+    params: Mapping[str, Any]
+    results: Mapping[str, Any]  # of the steps that are completed, by their names
+    workspace: Path  # a folder of the workflow's own
+    job_id: str | None = None
+    metadata: Mapping[str, Any] = {}
+
+    @classmethod
+    def of(cls, claimed: Claimed, workspaces: Path) -> StepContext:
+        workflow, task = claimed.workflow, claimed.task
+        return cls(
+            workflow_id=workflow.id,
+            workflow=workflow.name,
+            step=task.task_name,
+            attempt=task.retry_count + 1,
+            params=claimed.step.params,
+            results=claimed.results,
+            workspace=workspaces / workflow.id,
+            job_id=workflow.job_id,
+            metadata=workflow.metadata,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {**{name: getattr(self, name) for name in self.__struct_fields__}, "workspace": str(self.workspace)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> StepContext:
+        return cls(**{**value, "workspace": Path(value["workspace"])})
+
+
+# -- handlers that come along
+
+
+def clean_up(context: StepContext, _: App) -> dict[str, Any]:
+    """Remove the workflow's folder and all that its steps have put there."""
+    files = sum(1 for each in context.workspace.rglob("*") if each.is_file()) if context.workspace.is_dir() else 0
+    shutil.rmtree(context.workspace, ignore_errors=True)
+    return {"removed_files": files}
+
+
+def export(context: StepContext, app: App) -> dict[str, Any]:
+    """Write the records of the runs of the steps before, or of the step `of`, into the workflow's folder, in `format`."""
+    wanted, form = context.params.get("of"), context.params.get("format")
+    found = {name: result["run_id"] for name, result in context.results.items() if "run_id" in result}
+    chosen = found if wanted is None else {name: run for name, run in found.items() if name == wanted}
+    if not chosen:
+        raise InvalidInput("No step before this one has made a run whose records could be exported.")
+    files = []
+    for name, run_id in chosen.items():
+        path = context.workspace / f"{name.replace('/', '-')}.{extension_of(form or USUAL_FORMAT)}"
+        target = target_of(app, form, str(path))
+        done = write(app, asyncio.run(get(app, run_id)), target)
+        files.append({"path": str(done.path), "format": done.format, "records": done.records, "run_id": run_id})
+    return {"files": files}
+
+
+BUILT_IN: Mapping[str, Callable[[StepContext, App], Any]] = {"export": export, "clean_up": clean_up}
+
+
+# -- which may be named
+
+
+def check_handler(settings: Settings, name: str, where: str) -> None:
+    """Refuse a handler that is not there, or that nobody has allowed: who submits a workflow may not run any function."""
+    if name in BUILT_IN:
+        return
+    module, colon, function = name.partition(":")
+    if not colon or not function.isidentifier():
+        told = f"There is no handler {name[:100]!r}."
+        remedy = f"Take one of {', '.join(sorted(BUILT_IN))}, or name a function as `module:function`."
+        raise InvalidInput(told, field=where, remedy=remedy)
+    if module not in settings.workflow_handlers:
+        told = f"The module {module[:100]!r} is not among those whose functions may be steps."
+        remedy = "Whoever runs the server can add it to the setting workflow_handlers."
+        raise InvalidInput(told, field=where, remedy=remedy)
+
+
+def find_handler(name: str, open_app: Callable[[], App]) -> Handler:
+    """The function of that name. Raises whatever loading its module raises."""
+    if name in BUILT_IN:
+
+        def built_in(context: StepContext) -> Any:
+            app = open_app()
+            try:
+                return BUILT_IN[name](context, app)
+            finally:
+                app.close()
+
+        return built_in
+    module, _, function = name.partition(":")
+    found: Handler = getattr(import_module(module), function)
+    return found
+
+
+# -- how they are called
+
+
+async def call(handler: Handler, context: StepContext) -> Verdict:
+    """What came of a handler: a plain function is called in a thread, so that others go on meanwhile."""
+    try:
+        context.workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
+        given = (context,) if _wants_context(handler) else ()
+        if inspect.iscoroutinefunction(handler):
+            found = await handler(*given)
+        else:
+            found = await asyncio.to_thread(handler, *given)
+            if inspect.isawaitable(found):
+                found = await found
+        return Verdict(result=_fitting(found))
+    except TarantellaError as error:
+        return Verdict(error=str(error), final=isinstance(error, InvalidInput))
+    except Exception as error:
+        return Verdict(error=f"{type(error).__name__}: {error}")
+
+
+def _wants_context(handler: Handler) -> bool:
+    try:
+        parameters = inspect.signature(handler).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    kinds = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        inspect.Parameter.VAR_POSITIONAL,
+    )
+    return any(each.kind in kinds and (each.default is each.empty or each.name == "context") for each in parameters)
+
+
+def _fitting(found: Any) -> dict[str, Any]:
+    """A result as it is stored: an object in JSON, and not too large."""
+    value = {} if found is None else found if isinstance(found, Mapping) else {"value": found}
+    try:
+        packed = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
+    except TypeError as error:
+        remedy = "Give back what JSON knows: texts, numbers, lists and objects."
+        raise InvalidInput(f"The result can't be stored: {error}.", remedy=remedy) from None
+    if len(packed) > MOST_RESULT_BYTES:
+        told = f"The result has {len(packed):,} bytes; {MOST_RESULT_BYTES:,} are the most."
+        remedy = "Write it to a file in the workflow's workspace, and give back its name."
+        raise InvalidInput(told, remedy=remedy, limit=MOST_RESULT_BYTES)
+    stored: dict[str, Any] = orjson.loads(packed)
+    return stored

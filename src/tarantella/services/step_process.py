@@ -1,0 +1,124 @@
+"""Executes a handler in a process of its own, which may hang, crash or be ended without harm to anybody else."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from tarantella.services.app import App
+from tarantella.services.step_handlers import StepContext, call, find_handler
+from tarantella.settings import shared_environment
+from tarantella.store.workflow_tasks import Claimed, Verdict
+
+COMMAND = (sys.executable, "-m", "tarantella", "step")
+GRACE_SECONDS = 5.0
+LAST_WORDS = 2_000  # bytes of what it said before it died
+LONGEST_LINE = 8 * 1024 * 1024
+
+
+async def execute(app: App, claimed: Claimed) -> Verdict:
+    """What came of a step's handler. Whoever cancels this ends the process, and all that it has started."""
+    assert claimed.step.handler is not None
+    context = StepContext.of(claimed, app.settings.workspaces_dir.absolute())
+    question = orjson.dumps({"handler": claimed.step.handler, "context": context.to_json()})
+    child = await asyncio.create_subprocess_exec(
+        *COMMAND,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env={
+            **os.environ,
+            **shared_environment(app.settings),
+            "TARANTELLA_DATA_DIR": str(app.settings.data_dir.absolute()),
+        },
+        start_new_session=True,
+        limit=LONGEST_LINE,
+    )
+    said = _LastWords()
+    assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+    listening = asyncio.create_task(said.listen(child.stderr))
+    try:
+        with suppress(BrokenPipeError, ConnectionResetError):
+            # It stays open: its end tells the child that we are gone.
+            child.stdin.write(question + b"\n")
+            await child.stdin.drain()
+        answer = await child.stdout.readline()
+        if not answer:
+            code = await child.wait()
+            await asyncio.wait({listening}, timeout=1.0)
+            return Verdict(error=f"crash: its process ended with {_told(code)}{said.told}")
+        return Verdict(**orjson.loads(answer))
+    finally:
+        await _end(child)
+        listening.cancel()
+
+
+def _told(code: int) -> str:
+    return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
+
+
+class _LastWords:
+    """The end of what a process says on stderr; it may say as much as it likes."""
+
+    def __init__(self) -> None:
+        self._end = b""
+
+    async def listen(self, stderr: asyncio.StreamReader) -> None:
+        while piece := await stderr.read(65_536):
+            self._end = (self._end + piece)[-LAST_WORDS:]
+
+    @property
+    def told(self) -> str:
+        lines = self._end.decode("utf-8", "replace").strip().splitlines()
+        return f": {lines[-1].strip()}" if lines else ""
+
+
+async def _end(child: asyncio.subprocess.Process) -> None:
+    """End the process and its group: with a word first, then without."""
+    # The group bears the number of the child, which nobody else can have before it is waited for.
+    if child.returncode is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, signal.SIGTERM)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)
+    await child.wait()
+
+
+# -- the child's side
+
+
+def serve_step(open_app: Callable[[], App]) -> None:
+    """Read what is to be done, do it, and write what came of it; end with the parent."""
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what the handler prints is no answer
+    question: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    verdict = asyncio.run(_do(question, open_app))
+    answers.write(orjson.dumps({"result": verdict.result, "error": verdict.error, "final": verdict.final}) + b"\n")
+    answers.flush()
+    os._exit(0)  # whatever threads the handler has left
+
+
+async def _do(question: dict[str, Any], open_app: Callable[[], App]) -> Verdict:
+    sys.path.insert(0, str(Path.cwd()))  # as for scripts: handlers may lie in the folder that the worker was started in
+    try:
+        handler = find_handler(question["handler"], open_app)
+    except Exception as error:
+        return Verdict(error=f"The handler can't be loaded: {type(error).__name__}: {error}", final=True)
+    return await call(handler, StepContext.from_json(question["context"]))
+
+
+def _end_with_parent() -> None:
+    sys.stdin.buffer.read()
+    os.killpg(0, signal.SIGKILL)
