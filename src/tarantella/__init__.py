@@ -5,10 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
-__all__ = ["ScrapeFailed", "__version__", "scrape", "scrape_async"]
+__all__ = [
+    "JobOrchestrator",
+    "ScrapeFailed",
+    "StepContext",
+    "WorkflowDefinition",
+    "WorkflowStep",
+    "__version__",
+    "scrape",
+    "scrape_async",
+]
 
 if TYPE_CHECKING:
     from tarantella.bootstrap import ScrapeFailed, scrape, scrape_async
+    from tarantella.orchestration import JobOrchestrator, StepContext, WorkflowDefinition, WorkflowStep
 
 
 def __getattr__(name: str) -> object:
@@ -17,4 +27,8 @@ def __getattr__(name: str) -> object:
         from tarantella import bootstrap
 
         return getattr(bootstrap, name)
+    if name in {"JobOrchestrator", "StepContext", "WorkflowDefinition", "WorkflowStep"}:
+        from tarantella import orchestration
+
+        return getattr(orchestration, name)
     raise AttributeError(f"module 'tarantella' has no attribute {name!r}")

@@ -1,4 +1,6 @@
-"""Commands that Tarantella calls itself: another engine for a run, a taster for pages that kill, a reader for those that take long."""
+"""Commands that Tarantella calls itself: another engine for a run, a taster for pages that kill, a reader for those that take long,
+a step of a workflow.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +91,18 @@ def reader() -> int:
         sys.stdout.buffer.flush()
 
     serve_readings(sys.stdin.buffer, write)
+    return 0
+
+
+@app.command(cls=Command, hidden=True)
+def step() -> int:
+    """Execute the handler of a workflow's step that is described on standard input."""
+    from tarantella.bootstrap import open_app
+    from tarantella.cli import logs
+    from tarantella.services.step_process import serve_step
+
+    logs.configure_child()
+    serve_step(open_app)
     return 0
 
 

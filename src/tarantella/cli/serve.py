@@ -149,6 +149,7 @@ async def _serve(
     from tarantella.api.app import make_api
     from tarantella.api.server import make_server
     from tarantella.cli.listening import endpoints, is_loopback, url_of
+    from tarantella.services.conductor import Conductor
     from tarantella.services.seat import ServerInfo
     from tarantella.services.supervisor import Supervisor
     from tarantella.services.timekeeper import Timekeeper
@@ -160,13 +161,16 @@ async def _serve(
     api = make_api(app_, supervisor=supervisor, is_local=is_loopback(settings.host))
     server = make_server(api)
     timekeeper = Timekeeper(app_, api.state.plane.prober, api.state.plane.bell)
+    conductor = Conductor(app_, api.state.plane.prober, api.state.plane.bell)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     signals.on_second(supervisor.kill)
     signals.on_first(lambda: loop.call_soon_threadsafe(stop.set))
 
     supervising = asyncio.create_task(supervisor.run())
-    keeping = asyncio.create_task(timekeeper.run())
+    makers = [
+        asyncio.create_task(each.run()) for each in (timekeeper, conductor)
+    ]  # of runs that nobody asks for one by one
     serving = asyncio.create_task(server.serve(sockets))
     asked = asyncio.create_task(stop.wait())
     try:
@@ -174,7 +178,8 @@ async def _serve(
         await asyncio.wait({supervising, serving, asked}, return_when=asyncio.FIRST_COMPLETED)
         if asked.done():
             terminal.say(STOPPING)
-        keeping.cancel()
+        for maker in makers:
+            maker.cancel()
         # The API answers until the engines have ended: whoever watches a run sees it stop.
         await supervisor.stop(settings.drain_seconds + SPARE_SECONDS)
         server.should_exit = True
@@ -182,7 +187,7 @@ async def _serve(
         await supervising
     finally:
         supervisor.kill()
-        for task in (supervising, keeping, serving, asked):
+        for task in (supervising, *makers, serving, asked):
             task.cancel()
     return exits.COMPLETE
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from tarantella.domain.errors import TarantellaError
 from tarantella.log import log
 from tarantella.services.app import App
-from tarantella.services.engine import work_until
+from tarantella.services.engine import serve_steps, work_until
 
 FIRST_PAUSE, LONGEST_PAUSE = 1.0, 30.0
 SPARE_SECONDS = 10.0  # to store what there is, after the time that pages in flight are given
@@ -83,7 +83,7 @@ class Resident:
             try:
                 worker = app.make_worker(tools, None)
                 self._woken = worker.wake
-                await work_until(worker, self._stopping.wait())
+                await work_until(worker, self._stopping.wait(), beside=serve_steps(app, worker))
             finally:
                 self._woken = None
                 await tools.close()

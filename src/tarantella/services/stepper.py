@@ -110,7 +110,9 @@ class Stepper:
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _put_back(self) -> None:
-        """A clean end costs nothing: what was begun is for others to begin again."""
+        """A clean end: what is being executed gets a moment to finish, and the rest is for others to begin again, at no cost."""
+        if self._at_hand:
+            await asyncio.wait(set(self._at_hand), timeout=self._app.settings.drain_seconds)
         left = dict(self._at_hand)
         for doing in left:
             doing.cancel()

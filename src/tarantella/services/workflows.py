@@ -54,6 +54,7 @@ __all__ = [
     "recover",
     "resume",
     "start",
+    "take_up",
     "template",
     "templates",
 ]
@@ -195,21 +196,42 @@ async def pause(app: App, workflow_id: str, reason: str | None = None) -> Detail
     return await _steer(app, workflow_id, write)
 
 
-async def resume(app: App, workflow_id: str, *, keeper: str | None = None) -> Detailed:
+async def resume(app: App, workflow_id: str) -> Detailed:
     """Go on where it was."""
 
     def write(tx: Tx, workflow_id: str) -> None:
         workflow = workflows.lock(tx, workflow_id)
-        if workflow.status is _RUNNING and keeper is None:
+        if workflow.status is _RUNNING:
             return
         _require(workflow, _PAUSED, "resumed")
-        if workflow.is_local and keeper is None:
+        if workflow.is_local:
             raise Conflict(
                 "The handlers of this workflow are functions of a program.",
                 remedy="Execute it again in that program, with `execute_workflow`.",
             )
-        values = {"status": _RUNNING, "reason": None, "keeper": keeper}
-        workflows.update(tx, workflow, [Event(WORKFLOW_RESUMED)], app.now(), **values)
+        workflows.update(tx, workflow, [Event(WORKFLOW_RESUMED)], app.now(), status=_RUNNING, reason=None)
+
+    return await _steer(app, workflow_id, write)
+
+
+async def take_up(app: App, workflow_id: str, keeper: str) -> Detailed:
+    """Execute it in this program from here on: start it, or go on where it was."""
+
+    def write(tx: Tx, workflow_id: str) -> None:
+        workflow = workflows.lock(tx, workflow_id)
+        if workflow.keeper not in (None, keeper):
+            raise Conflict(
+                "Another process executes the workflow.",
+                remedy="Wait for it. One that is gone on another machine is missed after a minute.",
+            )
+        if workflow.status is WorkflowStatus.PENDING:
+            _start(tx, workflow_id, app.now(), keeper)
+            return
+        if workflow.status not in (_RUNNING, _PAUSED):
+            remedy = "Recover it first, with `recover_workflow`." if workflow.status is WorkflowStatus.FAILED else None
+            raise Conflict(f"The workflow is {workflow.status}.", field="status", remedy=remedy)
+        said = [Event(WORKFLOW_RESUMED)] if workflow.status is _PAUSED else []
+        workflows.update(tx, workflow, said, app.now(), status=_RUNNING, reason=None, keeper=keeper)
 
     return await _steer(app, workflow_id, write)
 
