@@ -189,7 +189,7 @@ def due(tx: Tx, kind: Kind, keeper: str | None, now: float, limit: int) -> list[
         "SELECT workflow_tasks.* FROM workflow_tasks JOIN workflow_states ON workflow_states.id = workflow_id "
         "WHERE workflow_tasks.status IN ('queued', 'retrying', 'running') AND workflow_tasks.status <> 'running' "
         f"AND next_at <= :now AND kind = :kind AND workflow_states.status = 'running' AND {whose} "
-        "ORDER BY next_at, workflow_tasks.id LIMIT :limit",
+        "ORDER BY next_at, workflow_id, step_index LIMIT :limit",
         now=now,
         kind=str(kind),
         limit=limit,

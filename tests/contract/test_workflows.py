@@ -1,0 +1,414 @@
+"""Workflows: what follows when, who may end what, and what a death costs; on every database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tarantella.bootstrap import open_app
+from tarantella.domain.errors import Conflict, InvalidInput, NotFound, WorkerDead
+from tarantella.domain.struct import replace
+from tarantella.domain.workflow import Definition, WorkflowStatus
+from tarantella.services import jobs, runs, workflows
+from tarantella.services.workflows import Draft, Group
+from tarantella.settings import load
+from tarantella.store import workers
+from tarantella.store.dialect import Place
+from tests.contract.flows import Clock, Desk, step
+
+
+@pytest.fixture
+def desk(kind: str, place: Place, tmp_path: Path) -> Iterator[Desk]:
+    clock = Clock()
+    url = str(place) if kind == "postgresql" else None
+    settings = load(data_dir=tmp_path / "store", database_url=url, allow_networks=("127.0.0.0/8",))
+    app = open_app(settings)
+    yield Desk(replace(app, now=clock), clock)
+    app.close()
+
+
+def test_steps_begin_when_all_that_they_need_is_completed(desk: Desk) -> None:
+    flow = desk.make(step("a"), step("b"), step("c", 0, 1), step("d", 2))
+    assert desk.states(flow) == ["queued", "queued", "pending", "pending"]
+    me = desk.worker()
+    a, b = desk.take(me)
+    assert desk.states(flow) == ["running", "running", "pending", "pending"]
+    assert desk.end(a.task, rows=7)
+    assert desk.states(flow) == ["completed", "running", "pending", "pending"]
+    assert desk.end(b.task)
+    [c] = desk.take(me)
+    assert (c.step.name, c.results) == ("c", {"a": {"rows": 7}, "b": {}})
+    desk.clock.now += 5
+    desk.end(c.task)
+    [d] = desk.take(me)
+    desk.end(d.task)
+    seen = desk.seen(flow).workflow
+    assert (seen.status, seen.progress, seen.current_step) == ("completed", 100, 4)
+    assert seen.completed_at == desk.clock.now
+    assert desk.seen(flow).tasks[2].actual_duration == 5.0
+    told = ["Workflow created", "Workflow started", *["Step started"] * 2, *["Step completed"] * 2]
+    told += ["Step started", "Step completed"] * 2
+    assert desk.history(flow) == [*told, "Workflow completed"]
+
+
+def test_nothing_begins_before_it_is_started_and_it_is_started_once(desk: Desk) -> None:
+    flow = desk.make(step("a"), start=False)
+    assert (desk.status(flow), desk.states(flow), desk.due()) == ("pending", ["pending"], [])
+    desk.do(workflows.start, flow)
+    assert "only one that is pending can be started" in desk.refused(workflows.start, flow)
+    assert len(desk.due()) == 1
+
+
+def test_a_step_is_tried_again_after_1_2_4_and_8_seconds_and_then_it_has_failed(desk: Desk) -> None:
+    flow, me = desk.make(step("a", max_retries=4)), desk.worker()
+    waited = []
+    for _ in range(4):
+        [a] = desk.take(me)
+        desk.end(a.task, error="no")
+        assert desk.states(flow) == ["retrying"]
+        assert not desk.due()
+        due = desk.seen(flow).tasks[0].next_at
+        assert due is not None
+        waited.append(due - desk.clock.now)
+        desk.clock.now = due
+    assert waited == [1.0, 2.0, 4.0, 8.0]
+    [a] = desk.take(me)
+    desk.end(a.task, error="no\0 again")
+    seen = desk.seen(flow)
+    assert (seen.workflow.status, seen.tasks[0].status, seen.tasks[0].retry_count) == ("failed", "failed", 4)
+    assert (seen.tasks[0].error_message, seen.workflow.error_message) == ("no again", "a: no again")
+    assert seen.tasks[0].tries == 5
+
+
+def test_what_would_fail_again_is_not_tried_again(desk: Desk) -> None:
+    flow, me = desk.make(step("a")), desk.worker()
+    [a] = desk.take(me)
+    desk.end(a.task, error="never", final=True)
+    assert desk.states(flow) == ["failed"]
+
+
+def test_what_needs_a_failed_step_is_skipped_and_what_does_not_goes_on(desk: Desk) -> None:
+    flow, me = desk.make(step("a", max_retries=0), step("b", 0), step("c", 1), step("d")), desk.worker()
+    a, d = desk.take(me)
+    desk.end(a.task, error="no")
+    assert desk.states(flow) == ["failed", "skipped", "skipped", "running"]
+    assert desk.status(flow) == "running"
+    desk.end(d.task)
+    seen = desk.seen(flow).workflow
+    assert (seen.status, seen.progress, seen.current_step) == ("failed", 25, 0)
+    assert desk.history(flow).count("Step skipped") == 2
+
+
+def test_a_pause_begins_nothing_and_lets_what_is_running_end(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b", 0)), desk.worker()
+    [a] = desk.take(me)
+    desk.do(workflows.pause, flow, "lunch")
+    assert (desk.status(flow), desk.seen(flow).workflow.reason) == ("paused", "lunch")
+    assert desk.end(a.task)
+    assert desk.states(flow) == ["completed", "queued"]
+    assert not desk.due()
+    desk.do(workflows.pause, flow)
+    assert desk.seen(flow).workflow.reason == "lunch"
+    desk.do(workflows.resume, flow)
+    desk.do(workflows.resume, flow)
+    [b] = desk.take(me)
+    desk.end(b.task)
+    assert desk.status(flow) == "completed"
+    assert desk.history(flow).count("Workflow paused") == desk.history(flow).count("Workflow resumed") == 1
+
+
+def test_a_pause_during_the_last_step_does_not_keep_it_from_ending(desk: Desk) -> None:
+    flow, me = desk.make(step("a")), desk.worker()
+    [a] = desk.take(me)
+    desk.do(workflows.pause, flow)
+    desk.end(a.task)
+    assert desk.status(flow) == "completed"
+
+
+def test_a_cancelled_workflow_stays_cancelled_whatever_ends_later(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b", 0), step("c", max_retries=1)), desk.worker()
+    a, c = desk.take(me)
+    desk.end(c.task, error="no")
+    desk.do(workflows.cancel, flow, "enough")
+    desk.do(workflows.cancel, flow)
+    assert desk.states(flow) == ["cancelled"] * 3
+    assert not desk.end(a.task, late=True)
+    desk.clock.now += 60
+    assert not desk.due()
+    seen = desk.seen(flow).workflow
+    assert (seen.status, seen.reason, desk.states(flow)) == ("cancelled", "enough", ["cancelled"] * 3)
+    for use in (workflows.start, workflows.resume, workflows.recover, workflows.pause):
+        assert "cancelled" in desk.refused(use, flow)
+
+
+def test_a_recovery_does_only_again_what_did_not_go_well(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b", 0, max_retries=0), step("c", 1), step("d", 0)), desk.worker()
+    [a] = desk.take(me)
+    desk.end(a.task, n=1)
+    b, d = desk.take(me)
+    desk.end(b.task, error="no")
+    desk.end(d.task)
+    assert desk.states(flow) == ["completed", "failed", "skipped", "completed"]
+    desk.do(workflows.recover, flow, reason="mended")
+    assert desk.states(flow) == ["completed", "queued", "pending", "completed"]
+    [b] = desk.take(me)
+    assert b.results == {"a": {"n": 1}, "d": {}}
+    desk.end(b.task)
+    [c] = desk.take(me)
+    desk.end(c.task)
+    seen = desk.seen(flow)
+    assert (seen.workflow.status, seen.workflow.recovery_attempts) == ("completed", 1)
+    assert [task.tries for task in seen.tasks] == [1, 2, 1, 1]
+
+
+def test_a_recovery_from_a_step_does_it_again_and_all_that_needs_it(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b", 0), step("c", 1, max_retries=0)), desk.worker()
+    for _ in range(2):
+        [each] = desk.take(me)
+        desk.end(each.task)
+    [c] = desk.take(me)
+    desk.end(c.task, error="no")
+    assert "comes before step 2" not in desk.history(flow)
+    desk.do(workflows.recover, flow, from_step=1)
+    assert desk.states(flow) == ["completed", "queued", "pending"]
+    assert desk.seen(flow).tasks[1].result == {}
+
+
+def test_a_recovery_behind_the_step_that_failed_is_refused(desk: Desk) -> None:
+    flow, me = desk.make(step("a", max_retries=0), step("b", 0)), desk.worker()
+    [a] = desk.take(me)
+    desk.end(a.task, error="no")
+    assert "comes before step 1" in desk.refused(workflows.recover, flow, from_step=1)
+    with pytest.raises(InvalidInput, match="from 0 to 1"):
+        desk.do(workflows.recover, flow, from_step=2)
+    assert desk.seen(flow).workflow.recovery_attempts == 0
+
+
+def test_the_fourth_recovery_is_refused(desk: Desk) -> None:
+    flow, me = desk.make(step("a", max_retries=0)), desk.worker()
+    for attempt in range(4):
+        [a] = desk.take(me)
+        desk.end(a.task, error="no")
+        if attempt < 3:
+            desk.do(workflows.recover, flow)
+    assert "3 times" in desk.refused(workflows.recover, flow)
+    recoverable = desk.do(workflows.listed, group=Group.RECOVERABLE)
+    assert [each.id for each in desk.do(workflows.listed, group=Group.FAILED)] == [flow]
+    assert recoverable == []
+
+
+def test_of_many_who_want_a_step_one_gets_it(desk: Desk) -> None:
+    flow, workers_ = desk.make(step("a")), [desk.worker() for _ in range(3)]
+    [task] = desk.due()
+    got = [desk.begin(task, worker) for worker in workers_]
+    assert [each is not None for each in got] == [True, False, False]
+    assert desk.seen(flow).tasks[0].owner == workers_[0]
+
+
+def test_an_end_that_is_sent_twice_counts_once(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b", 0)), desk.worker()
+    [a] = desk.take(me)
+    assert desk.end(a.task, n=1)
+    assert not desk.end(a.task, n=2)
+    assert desk.seen(flow).tasks[0].result == {"n": 1}
+    assert desk.history(flow).count("Step completed") == 1
+
+
+def test_a_death_costs_no_attempt_and_what_the_dead_still_say_is_not_heard(desk: Desk) -> None:
+    flow, one, other = desk.make(step("a", max_retries=0)), desk.worker(), desk.worker()
+    [mine] = desk.take(one)
+    desk.conduct()
+    assert desk.states(flow) == ["running"]
+    desk.kill(one)
+    desk.conduct()
+    assert desk.states(flow) == ["queued"]
+    with pytest.raises(WorkerDead):
+        desk.take(one)
+    [again] = desk.take(other)
+    assert not desk.end(mine.task, by="the dead")
+    assert desk.end(again.task, by="the living")
+    seen = desk.seen(flow)
+    assert (seen.workflow.status, seen.tasks[0].retry_count, seen.tasks[0].deaths) == ("completed", 0, 1)
+    assert seen.tasks[0].result == {"by": "the living"}
+
+
+def test_a_step_that_kills_whoever_does_it_fails_after_three_deaths(desk: Desk) -> None:
+    flow = desk.make(step("a"), step("b", 0))
+    for _ in range(3):
+        worker = desk.worker()
+        desk.take(worker)
+        desk.kill(worker)
+        desk.conduct()
+    seen = desk.seen(flow)
+    assert [str(task.status) for task in seen.tasks] == ["failed", "skipped"]
+    assert seen.tasks[0].error_message == "crash: 3 processes died at it"
+    assert seen.workflow.status is WorkflowStatus.FAILED
+
+
+def test_a_worker_that_ends_cleanly_gives_its_step_back(desk: Desk) -> None:
+    from tarantella.store import workflow_tasks
+
+    flow, me = desk.make(step("a")), desk.worker()
+    [a] = desk.take(me)
+    desk.write(workflow_tasks.release, task=a.task, now=desk.clock.now)
+    assert desk.states(flow) == ["queued"]
+    assert desk.seen(flow).tasks[0].deaths == 0
+    assert not desk.end(a.task)
+
+
+def test_the_workflow_of_a_program_that_dies_waits_for_it(desk: Desk) -> None:
+    flow, program = desk.make(step("a"), start=False, is_local=True), desk.worker()
+    assert "execute_workflow" in str(_error(desk, workflows.start, flow))
+    desk.do(workflows.take_up, flow, program)
+    assert not desk.due()
+    [a] = desk.take(program, keeper=program)
+    assert "Another process" in desk.refused(workflows.take_up, flow, desk.worker())
+    desk.kill(program)
+    seen = desk.seen(flow).workflow
+    assert (str(seen.status), seen.keeper) == ("paused", None)
+    assert "interrupted" in (seen.reason or "")
+    again = desk.worker()
+    desk.do(workflows.take_up, flow, again)
+    desk.conduct()
+    [taken] = desk.take(again, keeper=again)
+    assert taken.task.id == a.task.id
+    desk.end(taken.task)
+    assert desk.status(flow) == "completed"
+
+
+def test_a_step_that_is_a_run_waits_for_it(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id), step("then", 0))
+    desk.conduct()
+    run_id = desk.seen(flow).tasks[0].run_id
+    assert run_id is not None
+    assert desk.do(runs.get, run_id).job_id == job.id
+    desk.conduct()
+    assert desk.states(flow) == ["running", "pending"]
+    desk.end_run(run_id, "partial")
+    desk.conduct()
+    seen = desk.seen(flow)
+    assert [str(task.status) for task in seen.tasks] == ["completed", "queued"]
+    assert seen.tasks[0].result == {
+        "run_id": run_id, "status": "partial", "total": 1, "done": 1, "failed": 0, "skipped": 0, "records": 0,
+    }  # fmt: skip
+    assert len(desk.do(runs.listed, job_id=job.id)) == 1
+
+
+def test_a_run_that_fails_is_made_anew_until_the_step_has_failed(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id, max_retries=1))
+    for _ in range(2):
+        desk.conduct()
+        desk.end_run(desk.seen(flow).tasks[0].run_id or "", "failed")
+        desk.conduct()
+        desk.clock.now += 1
+    assert desk.states(flow) == ["failed"]
+    assert "is failed" in (desk.seen(flow).tasks[0].error_message or "")
+    assert len(desk.do(runs.listed, job_id=job.id)) == 2
+
+
+def test_a_run_that_takes_too_long_is_cancelled_and_so_is_that_of_a_cancelled_workflow(desk: Desk) -> None:
+    job = desk.job()
+    slow = desk.make(step("collect", job=job.id, max_retries=0, timeout=60.0))
+    other = desk.make(step("collect", job=job.id))
+    desk.conduct()
+    first, second = (desk.seen(flow).tasks[0].run_id or "" for flow in (slow, other))
+    desk.clock.now += 61
+    desk.do(workflows.cancel, other)
+    desk.conduct()
+    assert (desk.status(slow), desk.status(other)) == ("failed", "cancelled")
+    assert "longer than 60 s" in (desk.seen(slow).tasks[0].error_message or "")
+    assert [str(desk.do(runs.get, run).status) for run in (first, second)] == ["cancelled", "cancelled"]
+
+
+def test_the_run_of_a_step_that_is_gone_fails_it(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id, max_retries=0))
+    desk.conduct()
+    run_id = desk.seen(flow).tasks[0].run_id
+    desk.write(lambda tx: tx.execute("DELETE FROM runs WHERE id = :id", id=run_id))
+    desk.conduct()
+    assert desk.seen(flow).tasks[0].error_message == "Its run was deleted."
+
+
+def test_many_servers_make_one_run_of_a_step(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id))
+
+    async def all_look() -> None:
+        await asyncio.gather(*(desk.conductor.look() for _ in range(5)))
+
+    asyncio.run(all_look())
+    assert len(desk.do(runs.listed, job_id=job.id)) == 1
+    assert desk.seen(flow).tasks[0].tries == 1
+
+
+def test_a_job_with_a_live_workflow_stays_and_takes_its_workflows_with_it_later(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("a"), job_id=job.id)
+    with pytest.raises(Conflict, match="not over"):
+        desk.do(jobs.delete, job.id)
+    found = desk.do(workflows.of_job, job.id)
+    assert found.workflow.id == flow
+    desk.do(workflows.cancel, flow)
+    desk.do(jobs.delete, job.id)
+    with pytest.raises(NotFound):
+        desk.seen(flow)
+    left = "SELECT (SELECT count(*) FROM workflow_tasks) + (SELECT count(*) FROM workflow_events)"
+    assert desk.read(lambda tx: tx.value(left)) == 0
+
+
+def test_what_makes_no_sense_is_refused_before_anything_is_stored(desk: Desk) -> None:
+    with pytest.raises(NotFound):
+        desk.make(step("a"), job_id="01a1f281-1b55-7275-ac11-450ac18975a1")
+    with pytest.raises(InvalidInput) as nothing:
+        desk.make(step("a"), step("b", job="01a1f281-1b55-7275-ac11-450ac18975a1"))
+    assert nothing.value.field == "steps.1.job"
+    with pytest.raises(InvalidInput) as forbidden:
+        desk.make(step("a", handler="os:getcwd"))
+    assert forbidden.value.field == "steps.0.handler"
+    with pytest.raises(InvalidInput, match="params"):
+        desk.make(step("a", params={"x": "y" * 70_000}))
+    assert desk.do(workflows.listed) == []
+
+
+def test_a_template_keeps_its_versions_apart_from_what_was_made_of_it(desk: Desk) -> None:
+    one, two = Definition("nightly", (step("a"),)), Definition("nightly", (step("a"), step("b", 0)))
+    assert desk.do(workflows.keep_template, "nightly", one).version == 1
+    assert desk.do(workflows.keep_template, "nightly", one).version == 1
+    first = desk.do(workflows.create, Draft(template="nightly")).workflow
+    assert desk.do(workflows.keep_template, "nightly", two).version == 2
+    second = desk.do(workflows.create, Draft(template="nightly")).workflow
+    assert [(each.version, each.total_steps) for each in (first, second)] == [(1, 1), (2, 2)]
+    assert desk.seen(first.id).workflow.definition == one
+    desk.do(workflows.delete_template, "nightly")
+    with pytest.raises(NotFound):
+        desk.do(workflows.create, Draft(template="nightly"))
+    assert desk.seen(first.id).workflow.template == "nightly"
+
+
+def test_a_step_is_found_by_the_id_of_its_execution(desk: Desk) -> None:
+    desk.make(step("a"))
+    [a] = desk.take(desk.worker())
+    assert a.task.celery_task_id is not None
+    assert desk.do(workflows.find_task, a.task.celery_task_id).id == a.task.id
+    assert desk.do(workflows.find_task, a.task.id).task_name == "a"
+    with pytest.raises(NotFound):
+        desk.do(workflows.find_task, "nothing")
+
+
+def test_a_worker_that_retires_is_no_death(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), start=False, is_local=True), desk.worker()
+    desk.do(workflows.take_up, flow, me)
+    desk.write(workers.retire, worker_id=me, max_running=5, now=desk.clock.now)
+    assert desk.status(flow) == "paused"
+
+
+def _error(desk: Desk, use: object, *given: object) -> Exception:
+    with pytest.raises(Conflict) as caught:
+        desk.do(use, *given)  # type: ignore[arg-type]
+    return caught.value
