@@ -101,7 +101,9 @@ class Stories(RuleBasedStateMachine):
         for time in range(1 + twice):
             error = None if goes == "well" else goes
             heard = self.desk.end(each.task, error=error, final=goes == "never", by=each.task.tries)
-            assert heard == (is_its_own and time == 0), "an end was heard that was not its own to tell, or was not heard"
+            assert heard == (is_its_own and time == 0), (
+                "an end was heard that was not its own to tell, or was not heard"
+            )
         if is_its_own and goes == "well":
             assert each.task.id not in self.completed, "a step ended twice"
             self.completed[each.task.id] = {"by": each.task.tries}
