@@ -325,6 +325,18 @@ def test_a_run_that_takes_too_long_is_cancelled_and_so_is_that_of_a_cancelled_wo
     assert [str(desk.do(runs.get, run).status) for run in (first, second)] == ["cancelled", "cancelled"]
 
 
+def test_a_run_that_somebody_tries_again_after_its_step_is_left_alone(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id), step("then", 0))
+    desk.conduct()
+    run_id = desk.seen(flow).tasks[0].run_id or ""
+    desk.end_run(run_id, "partial")
+    desk.conduct()
+    desk.write(lambda tx: tx.execute("UPDATE runs SET status = 'running' WHERE id = :id", id=run_id))
+    desk.conduct()
+    assert str(desk.do(runs.get, run_id).wanted) == "run"
+
+
 def test_the_run_of_a_step_that_is_gone_fails_it(desk: Desk) -> None:
     job = desk.job()
     flow = desk.make(step("collect", job=job.id, max_retries=0))

@@ -158,6 +158,14 @@ def test_a_handler_that_is_not_there_fails_at_once(flow: Flow, server: ServerPro
     assert seen.tasks[0].tries == 1
 
 
+def test_a_handler_that_the_engine_does_not_allow_is_not_called(flow: Flow) -> None:
+    with ServerProcess(flow.data_dir):
+        flow.begin(flow.step("a", "note"))
+        seen = flow.until_over()
+    assert "not among those whose functions may be steps" in (seen.tasks[0].error_message or "")
+    assert (seen.tasks[0].tries, flow.log) == (1, [])
+
+
 def test_a_server_that_is_stopped_gives_a_step_a_moment_and_puts_back_the_others(flow: Flow) -> None:
     with ServerProcess(flow.data_dir, env={**ALLOWED, "TARANTELLA_DRAIN_SECONDS": "2"}) as server:
         flow.begin(

@@ -53,10 +53,10 @@ class Conductor:
         for task in await database.read(partial(workflow_tasks.orphans, limit=AT_ONCE)):
             await database.write(partial(workflow_tasks.requeue, task=task, now=now()), name="workflow")
         for task, run in await database.read(partial(workflow_tasks.with_runs_to_end, now=now(), limit=AT_ONCE)):
-            settle = partial(workflow_tasks.settle, task=task, verdict=_verdict(task, run), now=now())
-            await database.write(settle, name="workflow")
-        for run_id in await database.read(partial(workflow_tasks.unwanted_runs, limit=AT_ONCE)):
-            await runs.cancel(self._app, run_id)
+            verdict = _verdict(task, run)
+            settle = partial(workflow_tasks.settle, task=task, verdict=verdict, now=now())
+            if await database.write(settle, name="workflow") and verdict.ends_run and run is not None:
+                await runs.cancel(self._app, run.id)
         due = partial(workflow_tasks.due, kind=Kind.JOB, keeper=self._keeper, now=now(), limit=AT_ONCE)
         for task in await database.read(due):
             await self._begin(task)
@@ -108,9 +108,8 @@ def _verdict(task: Task, run: Row | None) -> Verdict:
     if status in TERMINAL:
         why = run.error_message or run.reason
         return Verdict(error=f"Its run {run.id} is {status}{f': {why}' if why else ''}.")
-    return Verdict(
-        error=f"timeout: its run {run.id} took longer than {(task.deadline_at or 0) - (task.started_at or 0):g} s"
-    )
+    limit = (task.deadline_at or 0.0) - (task.started_at or 0.0)
+    return Verdict(error=f"timeout: its run {run.id} took longer than {limit:g} s", ends_run=True)
 
 
 def _job_of(tx: Tx, task: Task) -> str:

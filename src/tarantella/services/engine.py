@@ -11,7 +11,7 @@ from typing import Any
 
 from tarantella.engine.worker import Worker
 from tarantella.services.app import App
-from tarantella.services.step_process import execute
+from tarantella.services.step_process import execute_if_allowed
 from tarantella.services.stepper import Stepper
 
 
@@ -29,7 +29,7 @@ async def help_with(app: App, run_id: str | None) -> None:
 
 def serve_steps(app: App, worker: Worker) -> Coroutine[Any, Any, None]:
     """Execute handlers of workflows for as long as the worker lives, each in a process of its own."""
-    return Stepper(app, worker.id, partial(execute, app)).run()
+    return Stepper(app, worker.id, partial(execute_if_allowed, app)).run()
 
 
 async def work_until(

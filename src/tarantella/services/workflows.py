@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 import orjson
 
-from tarantella.domain.errors import Conflict, InvalidInput
+from tarantella.domain.errors import Conflict, Gone, InvalidInput, NotFound
 from tarantella.domain.event import (
     WORKFLOW_CANCELLED,
     WORKFLOW_CREATED,
@@ -23,6 +24,7 @@ from tarantella.domain.event import (
 )
 from tarantella.domain.struct import Frozen
 from tarantella.domain.workflow import MOST_PARAM_BYTES, Definition, StepStatus, WorkflowStatus, checked, taken_back
+from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.step_handlers import check_handler
 from tarantella.store import jobs as stored_jobs
@@ -238,6 +240,7 @@ async def take_up(app: App, workflow_id: str, keeper: str) -> Detailed:
 
 async def cancel(app: App, workflow_id: str, reason: str | None = None) -> Detailed:
     """End it for good. What is being executed is stopped within a second or two."""
+    awaited: list[str] = []
 
     def write(tx: Tx, workflow_id: str) -> None:
         workflow = workflows.lock(tx, workflow_id)
@@ -246,12 +249,16 @@ async def cancel(app: App, workflow_id: str, reason: str | None = None) -> Detai
         if not workflow.is_live:
             raise Conflict(f"The workflow is {workflow.status}: there is nothing to cancel.", field="status")
         now = app.now()
-        workflow_tasks.cancel_all(tx, workflow_id, now)
+        awaited[:] = workflow_tasks.cancel_all(tx, workflow_id, now)
         values = {"status": WorkflowStatus.CANCELLED, "completed_at": now, "reason": reason, "keeper": None}
         meta = {"reason": reason} if reason else {}
         workflows.update(tx, workflow, [Event(WORKFLOW_CANCELLED, Level.WARN, meta)], now, **values)
 
-    return await _steer(app, workflow_id, write)
+    found = await _steer(app, workflow_id, write)
+    for run_id in awaited:
+        with suppress(NotFound, Gone):
+            await runs.cancel(app, run_id)  # which is wanted already: here nobody has to wait for an engine
+    return found
 
 
 async def recover(app: App, workflow_id: str, *, from_step: int | None = None, reason: str | None = None) -> Detailed:

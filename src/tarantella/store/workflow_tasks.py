@@ -7,12 +7,13 @@ grows with every execution, so what somebody else does now is nobody else's to e
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from enum import StrEnum
 from typing import Any, Self
 
 import orjson
 
-from tarantella.domain.errors import NotFound
+from tarantella.domain.errors import Gone, NotFound
 from tarantella.domain.event import (
     STEP_COMPLETED,
     STEP_FAILED,
@@ -38,7 +39,7 @@ from tarantella.domain.workflow import (
     progress,
     retry_delay,
 )
-from tarantella.store import workflows
+from tarantella.store import steering, workflows
 from tarantella.store.connection import Row
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
@@ -104,6 +105,7 @@ class Verdict(Frozen):
     result: Mapping[str, Any] | None = None
     error: str | None = None
     final: bool = False
+    ends_run: bool = False  # the run that is waited for has taken too long
 
 
 class Claimed(Frozen):
@@ -245,6 +247,8 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
     seconds = round(now - (task.started_at or now), 3)
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
     error = (verdict.error or "").replace("\0", "")[:MOST_ERROR]
+    if verdict.ends_run and task.run_id is not None:
+        _let_end(tx, task.run_id)
     if verdict.error is None:
         stored = orjson.dumps(verdict.result or {}).decode()
         _update(tx, task, now, **over, status=StepStatus.COMPLETED, result=stored, error_message=None)
@@ -356,17 +360,31 @@ def take_back(tx: Tx, tasks: Sequence[Task], now: float) -> None:
         )
 
 
-def cancel_all(tx: Tx, workflow_id: str, now: float) -> None:
-    """End what has not ended. What is being executed is stopped by whoever is at it; nobody may end it any more."""
+def cancel_all(tx: Tx, workflow_id: str, now: float) -> list[str]:
+    """End what has not ended, and the runs that are waited for: which those are. Handlers are stopped by whoever is at them."""
+    awaited = [
+        task.run_id
+        for task in of_workflow(tx, workflow_id)
+        if task.status is StepStatus.RUNNING and task.run_id is not None
+    ]
+    for run_id in awaited:
+        _let_end(tx, run_id)
     tx.execute(
         "UPDATE workflow_tasks SET status = 'cancelled', owner = NULL, next_at = NULL, completed_at = :now, updated_at = :now "
         "WHERE workflow_id = :workflow AND status IN ('pending', 'queued', 'running', 'retrying')",
         workflow=workflow_id,
         now=now,
     )
+    return awaited
 
 
 # -- runs that steps wait for
+
+
+def _let_end(tx: Tx, run_id: str) -> None:
+    """Nobody waits for this run any more."""
+    with suppress(NotFound, Gone):
+        steering.want_cancel(tx, run_id)
 
 
 def with_runs_to_end(tx: Tx, now: float, limit: int) -> list[tuple[Task, Row | None]]:
@@ -387,17 +405,6 @@ def with_runs_to_end(tx: Tx, now: float, limit: int) -> list[tuple[Task, Row | N
     )
     by_id = {run.id: run for run in found}
     return [(Task.of(row), by_id.get(row.run_id)) for row in rows]
-
-
-def unwanted_runs(tx: Tx, limit: int) -> list[str]:
-    """Runs that were made for a step which does not wait for them any more."""
-    rows = tx.all(
-        "SELECT runs.id FROM workflow_tasks JOIN runs ON runs.id = run_id WHERE run_id IS NOT NULL "
-        "AND runs.status IN ('queued', 'running', 'paused') AND runs.wanted <> 'cancel' AND workflow_tasks.status <> 'running' "
-        "LIMIT :limit",
-        limit=limit,
-    )
-    return [row.id for row in rows]
 
 
 def durations(tx: Tx) -> list[tuple[str, str, int, float]]:
