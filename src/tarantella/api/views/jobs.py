@@ -16,7 +16,9 @@ from tarantella.domain.field import Field as SpecField
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
 from tarantella.domain.schedule import LONGEST_FREQUENCY, LONGEST_ZONE, ON_DEMAND, IfMissed, IfRunning
 from tarantella.domain.url import redact
+from tarantella.domain.workflow import WorkflowStatus
 from tarantella.services.jobs import JobDraft, snapshot_of
+from tarantella.services.workflows import Workflow
 from tarantella.store.jobs import Job
 
 _SECRET = ("headers", "proxy", "fill")
@@ -308,6 +310,23 @@ class JobView(Told):
             keep_runs_hours=job.keep_seconds / 3_600 if job.keep_seconds is not None else None,
             created_at=moment(job.created_at),
             updated_at=moment(job.updated_at),
+        )
+
+
+class JobDetail(JobView):
+    """A job, and how its newest workflow stands: read when asked, so never out of step with it."""
+
+    workflow_id: str | None
+    workflow_status: WorkflowStatus | None
+    workflow_progress: int | None = Field(description="Its steps that are completed, in percent.")
+
+    @classmethod
+    def of_job(cls, job: Job, workflow: Workflow | None) -> Self:
+        return cls(
+            **JobView.of(job).model_dump(),
+            workflow_id=workflow.id if workflow is not None else None,
+            workflow_status=workflow.status if workflow is not None else None,
+            workflow_progress=workflow.progress if workflow is not None else None,
         )
 
 
