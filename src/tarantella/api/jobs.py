@@ -57,7 +57,7 @@ async def list_jobs(
     return [JobView.of(job) for job in page]
 
 
-@router.get("/{job_id}", summary="Look at a job", responses=problems(404, 503))
+@router.get("/{job_id}", summary="Look at a job", response_model_exclude_unset=True, responses=problems(404, 503))
 async def get_job(job_id: JobId, plane: Wired) -> JobDetail:
     """A job as its next run would be made, and how its newest workflow stands, if it has one."""
     job = await jobs.get(plane.app, checked_id(job_id, "job"))

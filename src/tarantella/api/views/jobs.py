@@ -314,20 +314,19 @@ class JobView(Told):
 
 
 class JobDetail(JobView):
-    """A job, and how its newest workflow stands: read when asked, so never out of step with it."""
+    """A job, and how its newest workflow stands, where it has one: read when asked, so never out of step with it."""
 
-    workflow_id: str | None
-    workflow_status: WorkflowStatus | None
-    workflow_progress: int | None = Field(description="Its steps that are completed, in percent.")
+    workflow_id: str | None = None
+    workflow_status: WorkflowStatus | None = None
+    workflow_progress: int | None = Field(None, description="Its steps that are completed, in percent.")
 
     @classmethod
     def of_job(cls, job: Job, workflow: Workflow | None) -> Self:
-        return cls(
-            **JobView.of(job).model_dump(),
-            workflow_id=workflow.id if workflow is not None else None,
-            workflow_status=workflow.status if workflow is not None else None,
-            workflow_progress=workflow.progress if workflow is not None else None,
-        )
+        shown = JobView.of(job).model_dump()
+        if workflow is None:
+            return cls(**shown)
+        stands: dict[str, Any] = {"workflow_status": workflow.status, "workflow_progress": workflow.progress}
+        return cls(**shown, workflow_id=workflow.id, **stands)
 
 
 def shown_job(snapshot: Mapping[str, Any]) -> dict[str, Any]:
