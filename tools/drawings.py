@@ -12,6 +12,7 @@ from tarantella.domain.failure import IN_WORDS, POLICY, RETRYABLE_STATUS, Blame,
 from tarantella.domain.page import INCOMPLETE_SKIPS, PAGE_TRANSITIONS, SKIP_IN_WORDS, Skip
 from tarantella.domain.run import RUN_TRANSITIONS
 from tarantella.domain.spec import Spec
+from tarantella.domain.workflow import MOST_DEATHS, STEP_TRANSITIONS, WORKFLOW_TRANSITIONS
 
 State = TypeVar("State", bound=StrEnum)
 DOCS = Path(__file__).parent.parent / "docs"
@@ -46,6 +47,11 @@ def states_page() -> str:
                 f"## Breaker of a host\n\nOpens after {TRIPS_AFTER} failures in a row (timeouts, network, 5xx), stays open for "
                 f"{STAYS_OPEN:.0f} s, then lets one probe through. After {PROBES_BEFORE_GIVING_UP} failed probes the pages that "
                 "wait for the host are closed as `host_down`.\n\n" + _diagram(BREAKER_TRANSITIONS, "closed"),
+                "## Workflow\n\nOne that failed goes on by `recover` alone. One whose handlers live in a program is paused where that is gone.\n\n"
+                + _diagram(WORKFLOW_TRANSITIONS, "pending"),
+                "## Step of a workflow\n\nA step whose process died is queued again, which costs no retry; when that has happened "
+                f"{MOST_DEATHS} times, it has failed. Only a recovery makes what is over `pending` again.\n\n"
+                + _diagram(STEP_TRANSITIONS, "pending"),
             ]
         )
         + "\n"

@@ -26,6 +26,8 @@ from tarantella.api import (
     streams,
     system,
     workers,
+    workflow_templates,
+    workflows,
 )
 from tarantella.api.access import Access
 from tarantella.api.heads import Heads
@@ -42,7 +44,7 @@ from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 from tarantella.services.writing import Writing
 
-# What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`.
+# What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`. So do templates of workflows.
 ROUTERS = (
     scraping.router,
     streams.router,
@@ -51,6 +53,8 @@ ROUTERS = (
     fields.router,
     jobs.router,
     schedules.router,
+    workflow_templates.router,
+    workflows.router,
     sites.router,
     recordings.router,
     sessions.router,

@@ -12,11 +12,13 @@ from tarantella.api.once import IdempotencyKey, once_of, response
 from tarantella.api.plane import JobId, Wired, checked_id
 from tarantella.api.runs import listed, views
 from tarantella.api.strict import StrictRoute
-from tarantella.api.views.jobs import JobCreate, JobPatch, JobView
+from tarantella.api.views.jobs import JobCreate, JobDetail, JobPatch, JobView
 from tarantella.api.views.problem import problems
 from tarantella.api.views.runs import RunCreate, RunView
+from tarantella.api.views.workflows import WorkflowDetail
+from tarantella.domain.errors import NotFound
 from tarantella.domain.run import RunStatus
-from tarantella.services import intake, jobs
+from tarantella.services import intake, jobs, workflows
 from tarantella.services.intake import Answer
 from tarantella.store import jobs as store
 from tarantella.store.submission import as_run
@@ -55,10 +57,21 @@ async def list_jobs(
     return [JobView.of(job) for job in page]
 
 
-@router.get("/{job_id}", summary="Look at a job", responses=problems(404, 503))
-async def get_job(job_id: JobId, plane: Wired) -> JobView:
-    """A job as its next run would be made."""
-    return JobView.of(await jobs.get(plane.app, checked_id(job_id, "job")))
+@router.get("/{job_id}", summary="Look at a job", response_model_exclude_unset=True, responses=problems(404, 503))
+async def get_job(job_id: JobId, plane: Wired) -> JobDetail:
+    """A job as its next run would be made, and how its newest workflow stands, if it has one."""
+    job = await jobs.get(plane.app, checked_id(job_id, "job"))
+    newest = await workflows.listed(plane.app, job_id=job.id, limit=1)
+    return JobDetail.of_job(job, newest[0] if newest else None)
+
+
+@router.get("/{job_id}/workflow", summary="Look at the newest workflow of a job", responses=problems(404, 503))
+async def get_workflow(job_id: JobId, plane: Wired) -> WorkflowDetail:
+    """`GET /workflows?job_id=` lists all of them."""
+    found = await workflows.of_job(plane.app, checked_id(job_id, "job"))
+    if found is None:
+        raise NotFound("The job has no workflow.", remedy="POST /workflows with its job_id makes one.")
+    return WorkflowDetail.of_detailed(found)
 
 
 @router.patch("/{job_id}", summary="Change a job", responses=_WRITE)

@@ -20,6 +20,7 @@ TAGS: list[dict[str, Any]] = [
         "description": "What is collected again and again. A run keeps the job as it was when the run was made.",
     },
     {"name": "schedules", "description": "Jobs that run by themselves: when, and what came of it."},
+    {"name": "workflows", "description": "Steps that wait for one another: runs of jobs, and handlers."},
     {"name": "runs", "description": "Runs, whoever asked for them: watch, steer, explain, collect."},
     {"name": "sites", "description": "Hosts: how they are doing, and what they may be asked."},
     {"name": "recordings", "description": "What pages asked for their data, to be asked again without a browser."},

@@ -71,6 +71,7 @@ def _id(what: str) -> Any:
 RunId = Annotated[str, _id("run")]
 TaskId = Annotated[str, _id("task")]
 JobId = Annotated[str, _id("job")]
+WorkflowId = Annotated[str, _id("workflow")]
 
 
 def checked_id(text: str, what: str) -> str:

@@ -40,6 +40,7 @@ FILES: Mapping[str, str] = {
     "workers": "workers",
     "jobs": "jobs",
     "schedules": "schedules",
+    "workflows": "workflows",
     "tasks": "tasks",
     "sites": "sites",
     "recordings": "recordings",

@@ -24,6 +24,7 @@ class Kind(Frozen):
 
 RUNS = Kind("run", "/jobs/runs")
 JOBS = Kind("job", "/jobs")
+WORKFLOWS = Kind("workflow", "/workflows")
 TASKS = Kind("task", "/scraping/tasks", "task_id")
 
 

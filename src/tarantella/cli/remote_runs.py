@@ -101,7 +101,7 @@ class RemoteRuns(Frozen):
                 if self.asking.as_json:
                     server.terminal.show_line(event)
                 else:
-                    server.terminal.show(_event_line(event))
+                    server.terminal.show(told_event(event))
         return 0
 
     def progress(self, run: str, *, follow: bool) -> int:
@@ -226,7 +226,7 @@ def _streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
                 kind = ""
 
 
-def _event_line(event: dict[str, Any]) -> Any:
+def told_event(event: dict[str, Any]) -> Any:
     from tarantella.cli.listing import event_line
 
     at = datetime.fromisoformat(event["created_at"]).timestamp()

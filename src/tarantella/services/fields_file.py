@@ -21,9 +21,9 @@ def read_fields_file(path: Path) -> FieldSet:
         raise InvalidInput(message, remedy=error.remedy or _REMEDY, field=error.field) from None
 
 
-def parsed_file(path: Path, field: str, remedy: str) -> Any:
-    """What is in a file of YAML or JSON that a user wrote; `field` is the option that names it."""
-    option = f"--{field.replace('_', '-')}"
+def parsed_file(path: Path, field: str, remedy: str, option: str | None = None) -> Any:
+    """What is in a file of YAML or JSON that a user wrote; `field` is the option that names it, if nothing else does."""
+    option = option or f"--{field.replace('_', '-')}"
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
@@ -51,6 +51,9 @@ def _parsed(text: str, path: Path, field: str, remedy: str) -> Any:
         raise InvalidInput(f"{path}{line}: {problem}.", remedy=remedy, field=field) from None
     except RecursionError:
         raise InvalidInput(f"{path} is nested too deep.", remedy=remedy, field=field) from None
+    except (ValueError, TypeError, AttributeError):
+        # A number of thousands of digits, a list as a key, a tag that its value does not fit: YAML's reader falls over those.
+        raise InvalidInput(f"{path} has a value in it that is none.", remedy=remedy, field=field) from None
 
 
 def _loader() -> Any:

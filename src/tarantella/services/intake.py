@@ -63,6 +63,20 @@ async def write_once(app: App, work: Callable[[Tx], object], answer: Answer, onc
     return await app.database.intake.write(write, finish=partial(_finish, app=app))
 
 
+class AlreadyAnswered(Exception):
+    """The same request was here before, and somebody was quicker: what was done for this one has to be undone."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__(answer)
+        self.answer = answer
+
+
+def keep(tx: Tx, once: Once | None, answer: Answer, now: float) -> None:
+    """Keep what is answered to work that is known only when it is done, in the transaction of that work."""
+    if (first := _claimed(tx, once, answer, now)) is not None:
+        raise AlreadyAnswered(first)
+
+
 def _finish(tx: Tx, batch: Batch, app: App) -> None:
     limit = app.settings.max_concurrent_tasks
     submission.store(tx, batch, max_running=limit)

@@ -15,8 +15,9 @@ from tarantella.queues.broker import Away, ask
 from tarantella.services.app import App
 from tarantella.services.vigils import Vigils, Watched
 from tarantella.services.writing import Writing
-from tarantella.store import counters
+from tarantella.store import counters, workflow_tasks
 from tarantella.store import system as store
+from tarantella.store import workflows as stored_workflows
 from tarantella.store.system import Census
 from tarantella.store.tx import Tx
 
@@ -43,12 +44,20 @@ class Broker(Frozen):
     trouble: str | None = None
 
 
+class Workflows(Frozen):
+    """How many there are, and how long their steps take."""
+
+    counts: dict[str, int]  # by status
+    steps: Sequence[tuple[str, str, int, float]]  # type, how they ended, how many, and seconds
+
+
 class System(Frozen):
     """The whole at one moment."""
 
     census: Census
     waiting: list[dict[str, Any]]
     workers: Sequence[Watched]
+    workflows: dict[str, int]  # by status
     broker: Broker | None = None
 
 
@@ -78,11 +87,11 @@ async def readiness(vigils: Vigils, writing: Writing) -> Readiness:
 async def system(app: App, vigils: Vigils) -> System:
     workers = await vigils.look()
 
-    def look(tx: Tx) -> tuple[Census, list[dict[str, Any]]]:
-        return store.census(tx, app.now()), store.waiting_runs(tx, MOST_WAITING)
+    def look(tx: Tx) -> tuple[Census, list[dict[str, Any]], dict[str, int]]:
+        return store.census(tx, app.now()), store.waiting_runs(tx, MOST_WAITING), stored_workflows.counts(tx)
 
-    (seen, waiting), asked = await asyncio.gather(app.database.read(look), broker(app))
-    return System(seen, waiting, workers, asked)
+    (seen, waiting, workflows), asked = await asyncio.gather(app.database.read(look), broker(app))
+    return System(seen, waiting, workers, workflows, asked)
 
 
 async def broker(app: App) -> Broker | None:
@@ -100,3 +109,10 @@ async def totals(app: App) -> tuple[Census, dict[str, int]]:
     """How much there is of everything, and what all workers have done so far."""
     seen = await app.database.read(partial(store.census, now=app.now()))
     return seen, await app.database.read(counters.totals)
+
+
+async def workflows(app: App) -> Workflows:
+    def look(tx: Tx) -> Workflows:
+        return Workflows(stored_workflows.counts(tx), workflow_tasks.durations(tx))
+
+    return await app.database.read(look)

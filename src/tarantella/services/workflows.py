@@ -43,6 +43,7 @@ __all__ = [
     "Template",
     "Workflow",
     "cancel",
+    "check",
     "create",
     "delete",
     "delete_template",
@@ -82,8 +83,25 @@ class Detailed(Frozen):
     tasks: Sequence[Task]
 
 
-async def create(app: App, draft: Draft, *, start: bool = False) -> Detailed:
-    """Store a workflow; nothing of it begins before it is started."""
+async def check(app: App, draft: Draft) -> Definition:
+    """What would be made of a draft, if it can be; nothing is stored."""
+    definition = draft.definition
+    if definition is None and draft.template is not None:
+        definition = (await template(app, draft.template)).definition
+    if definition is None:
+        raise InvalidInput("A workflow needs either steps or a template.", field="steps")
+    _check_size("metadata", draft.metadata)
+    _check(app, definition, is_local=draft.is_local)
+    if draft.job_id is not None:
+        await app.database.read(partial(stored_jobs.get, job_id=draft.job_id))
+    await app.database.read(partial(_check_jobs, definition=definition))
+    return definition
+
+
+async def create(
+    app: App, draft: Draft, *, start: bool = False, also: Callable[[Tx, Detailed], object] | None = None
+) -> Detailed:
+    """Store a workflow; nothing of it begins before it is started. `also` is done in the same transaction, or neither is."""
     if (draft.definition is None) == (draft.template is None):
         raise InvalidInput("A workflow needs either steps or a template.", field="steps")
     _check_size("metadata", draft.metadata)
@@ -130,7 +148,10 @@ async def create(app: App, draft: Draft, *, start: bool = False) -> Detailed:
         workflows.update(tx, workflow, [Event(WORKFLOW_CREATED, meta={"steps": len(definition.steps)})], now)
         if start:
             _start(tx, workflow_id, now)
-        return _detailed(tx, workflow_id)
+        created = _detailed(tx, workflow_id)
+        if also is not None:
+            also(tx, created)
+        return created
 
     return await app.database.write(write, durable=True, name="workflow")
 
@@ -348,6 +369,8 @@ def _check(app: App, definition: Definition, *, is_local: bool) -> None:
 def _check_size(field: str, value: Mapping[str, Any]) -> None:
     try:
         size = len(orjson.dumps(value))
+        # As deep as it stands in what is stored and told: there is a depth at which JSON ends.
+        orjson.dumps([[[[value]]]])
     except TypeError as error:
         raise InvalidInput(f"{field} can't be stored: {error}.", field=field) from None
     if size > MOST_PARAM_BYTES:

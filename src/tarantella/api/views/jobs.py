@@ -16,7 +16,9 @@ from tarantella.domain.field import Field as SpecField
 from tarantella.domain.job import LONGEST_NAME, MOST_FIELDS, Wish
 from tarantella.domain.schedule import LONGEST_FREQUENCY, LONGEST_ZONE, ON_DEMAND, IfMissed, IfRunning
 from tarantella.domain.url import redact
+from tarantella.domain.workflow import WorkflowStatus
 from tarantella.services.jobs import JobDraft, snapshot_of
+from tarantella.services.workflows import Workflow
 from tarantella.store.jobs import Job
 
 _SECRET = ("headers", "proxy", "fill")
@@ -309,6 +311,22 @@ class JobView(Told):
             created_at=moment(job.created_at),
             updated_at=moment(job.updated_at),
         )
+
+
+class JobDetail(JobView):
+    """A job, and how its newest workflow stands, where it has one: read when asked, so never out of step with it."""
+
+    workflow_id: str | None = None
+    workflow_status: WorkflowStatus | None = None
+    workflow_progress: int | None = Field(None, description="Its steps that are completed, in percent.")
+
+    @classmethod
+    def of_job(cls, job: Job, workflow: Workflow | None) -> Self:
+        shown = JobView.of(job).model_dump()
+        if workflow is None:
+            return cls(**shown)
+        stands: dict[str, Any] = {"workflow_status": workflow.status, "workflow_progress": workflow.progress}
+        return cls(**shown, workflow_id=workflow.id, **stands)
 
 
 def shown_job(snapshot: Mapping[str, Any]) -> dict[str, Any]:

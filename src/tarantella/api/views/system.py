@@ -108,6 +108,7 @@ class SystemView(Told):
     queue: QueueView
     lanes: LanesView
     schedules: SchedulesView
+    workflows: dict[str, int] = Field(description="How many workflows there are, by status.")
     broker: BrokerView | None = Field(description="The broker, where there is one.")
     engines: list[EngineView] = Field(description="The children of this server.")
     workers: list[WorkerView] = Field(description="Everybody who works on this database.")
@@ -147,6 +148,7 @@ class SystemView(Told):
                 overdue=found.census.schedules.overdue,
                 late_seconds=round(found.census.schedules.late_seconds, 3),
             ),
+            workflows=found.workflows,
             broker=None
             if found.broker is None
             else BrokerView(
