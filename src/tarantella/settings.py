@@ -234,8 +234,8 @@ class Settings:
 
     @property
     def workspaces_dir(self) -> Path:
-        """Where steps of workflows may keep files."""
-        return self.data_dir / "workflows"
+        """Where steps of workflows may keep files; apart for each database, as artifacts are."""
+        return self.data_dir / self.workers_dir.name.replace("workers", "workflows")
 
     @property
     def exports_dir(self) -> Path:

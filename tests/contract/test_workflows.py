@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 
+import orjson
 import pytest
 
 from tarantella.bootstrap import open_app
@@ -15,8 +16,9 @@ from tarantella.domain.workflow import Definition, WorkflowStatus
 from tarantella.services import jobs, runs, workflows
 from tarantella.services.workflows import Draft, Group
 from tarantella.settings import load
-from tarantella.store import workers
+from tarantella.store import workers, workflow_tasks
 from tarantella.store.dialect import Place
+from tarantella.store.workflow_tasks import Verdict
 from tests.contract.flows import Clock, Desk, step
 
 
@@ -424,3 +426,47 @@ def _error(desk: Desk, use: object, *given: object) -> Exception:
     with pytest.raises(Conflict) as caught:
         desk.do(use, *given)  # type: ignore[arg-type]
     return caught.value
+
+
+def test_the_folder_of_a_workflow_goes_with_it_whoever_deletes_it(desk: Desk) -> None:
+    from tarantella.services.stepper import Stepper
+
+    job = desk.job()
+    flow, other = desk.make(step("a"), job_id=job.id), desk.make(step("a"))
+    folder = desk.app.settings.workspaces_dir
+    for each in (flow, other):
+        (folder / each / "deep").mkdir(parents=True)
+    desk.do(workflows.cancel, flow)
+    desk.do(jobs.delete, job.id)
+
+    async def look() -> None:
+        stepper = Stepper(desk.app, me, lambda _: asyncio.sleep(60, Verdict()))
+        doing = asyncio.create_task(stepper.run())
+        while (folder / flow).exists():
+            await asyncio.sleep(0.01)
+        doing.cancel()
+        await asyncio.gather(doing, return_exceptions=True)
+
+    me = desk.worker()
+    asyncio.run(asyncio.wait_for(look(), 20))
+    assert [each.name for each in folder.iterdir()] == [other]
+
+
+@pytest.mark.parametrize("depth", [200, 240, 250, 1_000])
+def test_a_result_is_stored_and_shown_or_refused_in_words_however_deep_it_is(desk: Desk, depth: int) -> None:
+    from tarantella.services.step_handlers import StepContext, call
+
+    value: object = 1
+    for _ in range(depth):
+        value = [value]
+    context = StepContext("id", "flow", "step", 1, {}, {}, desk.app.settings.workspaces_dir / "x")
+    verdict = asyncio.run(call(lambda: value, context))
+    if verdict.error is not None:
+        assert "can't be stored" in verdict.error
+        return
+    desk.make(step("a"), step("b", 0))
+    me = desk.worker()
+    [a] = desk.take(me)
+    desk.write(workflow_tasks.settle, task=a.task, verdict=verdict, now=desk.clock.now)
+    [b] = desk.take(me)
+    assert orjson.loads(orjson.dumps({"context": StepContext.of(b, context.workspace).to_json()}))

@@ -266,3 +266,34 @@ def test_a_worker_refuses_a_schema_that_it_does_not_know_and_says_so(fleet: Flee
     with fleet.work(1, ready=False) as refused:
         assert refused.wait(30) != 0
         assert "schema 9999" in refused.errors
+
+
+def test_handlers_of_workflows_are_executed_by_workers_and_survive_them(
+    tmp_path: Path, postgres_server: Server, redis_server: RedisServer
+) -> None:
+    allowed = {"TARANTELLA_WORKFLOW_HANDLERS": "tests.fault.flow_steps"}
+    with (
+        new_fleet(tmp_path, postgres_server, redis_server) as fleet,
+        fleet.serve(env=allowed) as server,
+        fleet.work(env=allowed) as worker,
+    ):
+        fleet.until_workers(1)
+        steps = [
+            {"name": "a", "handler": "tests.fault.flow_steps:note", "params": {"folder": str(tmp_path), "seconds": 1}},
+            {
+                "name": "b",
+                "handler": "tests.fault.flow_steps:note",
+                "params": {"folder": str(tmp_path)},
+                "dependencies": ["a"],
+            },
+        ]
+        made = server.client.post("/workflows", json={"name": "far", "steps": steps, "start": True})
+        assert made.status_code == 201, made.text
+        log = tmp_path / "log"
+        until(log.exists, 30, "no worker has begun")
+        worker.kill()
+        with fleet.work(env=allowed):
+            path = f"/workflows/{made.json()['id']}/progress"
+            seen = server.until(lambda: server.get(path), lambda seen: seen["status"] != "running")
+    assert (seen["status"], seen["completed_tasks"]) == ("completed", 2)
+    assert log.read_text().splitlines() == ["a begin", "a begin", "a end", "b begin", "b end"]

@@ -166,8 +166,10 @@ def _fitting(found: Any) -> dict[str, Any]:
     value = {} if found is None else found if isinstance(found, Mapping) else {"value": found}
     try:
         packed = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
-    except TypeError as error:
-        remedy = "Give back what JSON knows: texts, numbers, lists and objects."
+        # It will stand within others: a workflow and its steps.
+        orjson.dumps(_deeper(orjson.loads(packed)))
+    except (TypeError, ValueError) as error:
+        remedy = "Give back what JSON knows, not too deep: texts, numbers, lists and objects."
         raise InvalidInput(f"The result can't be stored: {error}.", remedy=remedy) from None
     if len(packed) > MOST_RESULT_BYTES:
         told = f"The result has {len(packed):,} bytes; {MOST_RESULT_BYTES:,} are the most."
@@ -175,3 +177,9 @@ def _fitting(found: Any) -> dict[str, Any]:
         raise InvalidInput(told, remedy=remedy, limit=MOST_RESULT_BYTES)
     stored: dict[str, Any] = orjson.loads(packed)
     return stored
+
+
+def _deeper(value: Any, levels: int = 16) -> Any:
+    for _ in range(levels):
+        value = [value]
+    return value

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
+import time
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 
 from tarantella.domain.errors import StoreError, WorkerDead
 from tarantella.log import log
 from tarantella.services.app import App
-from tarantella.store import workers, workflow_tasks
+from tarantella.store import workers, workflow_tasks, workflows
+from tarantella.store.ids import LENGTH
 from tarantella.store.tx import Tx
 from tarantella.store.workflow_tasks import Claimed, Kind, Task, Verdict
 
 LOOK_SECONDS = 0.5
+FOLDERS_SECONDS = 60.0
 Execute = Callable[[Claimed], Awaitable[Verdict]]
 
 
@@ -26,6 +31,7 @@ class Stepper:
         self._execute = execute
         self._keeper = keeper  # who executes the workflow in a program of their own; without one, it serves all others
         self._at_hand: dict[asyncio.Task[None], Task] = {}
+        self._looks_at_folders_at = 0.0
         self._wake = asyncio.Event()
 
     @property
@@ -67,6 +73,7 @@ class Stepper:
             for doing, task in self._at_hand.items():
                 if task.id not in wanted:
                     doing.cancel()
+        await self._remove_folders()
         room = self._app.settings.workflow_steps_at_once - len(self._at_hand)
         if room <= 0:
             return
@@ -77,6 +84,19 @@ class Stepper:
                 doing = asyncio.create_task(self._do(claimed))
                 self._at_hand[doing] = claimed.task
                 doing.add_done_callback(self._over)
+
+    async def _remove_folders(self) -> None:
+        """Folders go when their workflow has gone, whoever deleted it: here, because they lie on the machine that made them."""
+        if (now := time.monotonic()) < self._looks_at_folders_at:
+            return
+        self._looks_at_folders_at = now + FOLDERS_SECONDS
+        folder = self._app.settings.workspaces_dir
+        kept = await asyncio.to_thread(_names_in, folder)
+        if kept:
+            living = await self._app.database.read(partial(workflows.existing, workflow_ids=kept))
+            for name in kept:
+                if name not in living:
+                    await asyncio.to_thread(shutil.rmtree, folder / name, ignore_errors=True)
 
     def _claim(self, tx: Tx, task: Task) -> Claimed | None:
         workers.check_alive(tx, self._worker_id)
@@ -125,3 +145,8 @@ class Stepper:
             except StoreError as error:
                 # Whoever sees that we are gone puts it back.
                 log.warning("A step could not be put back", action="step_left", error=str(error))
+
+
+def _names_in(folder: Path) -> list[str]:
+    """The workflows that have a folder."""
+    return [each.name for each in folder.iterdir() if len(each.name) == LENGTH] if folder.is_dir() else []

@@ -296,7 +296,7 @@ async def recover(app: App, workflow_id: str, *, from_step: int | None = None, r
                 limit=most,
                 remedy="See why it fails; then make a new one.",
             )
-        tasks = workflow_tasks.of_workflow(tx, workflow_id)
+        tasks = workflow_tasks.standing(tx, workflow_id)
         depend = [step.dependencies for step in workflow.definition.steps]
         again = taken_back([task.status for task in tasks], depend, from_step)
         now = app.now()

@@ -168,17 +168,14 @@ def of_workflow(tx: Tx, workflow_id: str) -> list[Task]:
     return [Task.of(row) for row in rows]
 
 
-def by_workflow(tx: Tx, workflow_ids: Sequence[str]) -> dict[str, list[Task]]:
-    """The steps of several workflows."""
+def standing(tx: Tx, workflow_id: str) -> list[Task]:
+    """The same without their results, which may be long: where only it counts how they stand."""
+    columns = ", ".join(name for name in Task.__struct_fields__ if name != "result")
     rows = tx.all(
-        f"SELECT * FROM workflow_tasks WHERE workflow_id IN (SELECT value FROM {tx.dialect.values('ids')} AS r) "
-        "ORDER BY workflow_id, step_index",
-        ids=pack(list(workflow_ids)),
+        f"SELECT {columns}, '{{}}' AS result FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index",
+        id=workflow_id,
     )
-    found: dict[str, list[Task]] = {each: [] for each in workflow_ids}
-    for row in rows:
-        found[row.workflow_id].append(Task.of(row))
-    return found
+    return [Task.of(row) for row in rows]
 
 
 # -- who may do what
@@ -268,7 +265,7 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
 
 def go_on(tx: Tx, workflow: Workflow, said: Sequence[Event], now: float, **values: Any) -> None:
     """Let steps follow that may begin now, and end the workflow where none can. For whoever holds its row."""
-    steps = of_workflow(tx, workflow.id)
+    steps = standing(tx, workflow.id)
     depend = [step.dependencies for step in workflow.definition.steps]
     follows = onward([step.status for step in steps], depend)
     told = list(said)
@@ -279,12 +276,13 @@ def go_on(tx: Tx, workflow: Workflow, said: Sequence[Event], now: float, **value
         told.append(
             Event(STEP_SKIPPED, Level.WARN, _about(steps[number], why="a step that it needs has not been completed"))
         )
-    statuses = [step.status for step in of_workflow(tx, workflow.id)]
+    now_they_are = standing(tx, workflow.id)
+    statuses = [step.status for step in now_they_are]
     values |= {"progress": progress(statuses), "current_step": current_step(statuses), "last_checkpoint": now}
     if follows.status is not None:
         values |= {"status": follows.status, "completed_at": now, "keeper": None, "reason": None}
         if follows.status is WorkflowStatus.FAILED:
-            first = next(step for step in of_workflow(tx, workflow.id) if step.status is not StepStatus.COMPLETED)
+            first = next(step for step in now_they_are if step.status is not StepStatus.COMPLETED)
             values["error_message"] = f"{first.task_name}: {first.error_message or first.status}"[:MOST_ERROR]
             told.append(Event(WORKFLOW_FAILED, Level.ERROR, {"error": values["error_message"]}))
         else:
@@ -364,7 +362,7 @@ def cancel_all(tx: Tx, workflow_id: str, now: float) -> list[str]:
     """End what has not ended, and the runs that are waited for: which those are. Handlers are stopped by whoever is at them."""
     awaited = [
         task.run_id
-        for task in of_workflow(tx, workflow_id)
+        for task in standing(tx, workflow_id)
         if task.status is StepStatus.RUNNING and task.run_id is not None
     ]
     for run_id in awaited:

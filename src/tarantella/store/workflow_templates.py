@@ -46,7 +46,7 @@ def keep(tx: Tx, name: str, definition: Definition, now: float) -> Template:
 def get(tx: Tx, name: str) -> Template:
     row = tx.first("SELECT * FROM workflow_templates WHERE name = :name", name=name)
     if row is None:
-        remedy = "GET /workflows/templates, or `tarantella workflows templates`, has those that there are."
+        remedy = "GET /workflows/templates, or `tarantella workflows templates list`, has those that there are."
         raise NotFound(f"There is no template {name[:100]!r}.", remedy=remedy, field="template")
     return Template.of(row)
 

@@ -175,6 +175,15 @@ def of_job(tx: Tx, job_id: str) -> list[str]:
     return [row.id for row in rows]
 
 
+def existing(tx: Tx, workflow_ids: Sequence[str]) -> set[str]:
+    """Those of these workflows that there are."""
+    rows = tx.all(
+        f"SELECT id FROM workflow_states WHERE id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
+        ids=pack(list(workflow_ids)),
+    )
+    return {row.id for row in rows}
+
+
 def delete(tx: Tx, workflow_ids: Iterable[str]) -> None:
     """Remove workflows with all that belongs to them."""
     ids = pack(sorted(workflow_ids))

@@ -437,7 +437,7 @@ CREATE INDEX workflow_tasks_by_run ON workflow_tasks (run_id) WHERE run_id IS NO
 
 CREATE INDEX workflow_tasks_by_status ON workflow_tasks (workflow_id, status);
 
-CREATE INDEX workflow_tasks_by_type ON workflow_tasks (task_type, status);
+CREATE INDEX workflow_tasks_by_type ON workflow_tasks (task_type, status, actual_duration);
 
 CREATE UNIQUE INDEX workflow_tasks_in_order ON workflow_tasks (workflow_id, step_index);
 

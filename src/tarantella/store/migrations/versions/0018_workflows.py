@@ -80,7 +80,9 @@ def upgrade() -> None:
     )
     op.create_index("workflow_tasks_in_order", "workflow_tasks", ["workflow_id", "step_index"], unique=True)
     op.create_index("workflow_tasks_by_status", "workflow_tasks", ["workflow_id", "status"], unique=False)
-    op.create_index("workflow_tasks_by_type", "workflow_tasks", ["task_type", "status"], unique=False)
+    op.create_index(
+        "workflow_tasks_by_type", "workflow_tasks", ["task_type", "status", "actual_duration"], unique=False
+    )
     _index_where("workflow_tasks_by_celery_id", "workflow_tasks", ["celery_task_id"], "celery_task_id IS NOT NULL")
     under_way = "status IN ('queued', 'retrying', 'running')"
     _index_where("workflow_tasks_under_way", "workflow_tasks", ["status", "next_at"], under_way)
