@@ -20,6 +20,7 @@ import orjson
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.sentence import with_one_stop
 from tarantella.domain.struct import Frozen
 from tarantella.domain.url import redact
 from tarantella.fetchers.browser.finding import OFF, find_browser
@@ -280,7 +281,7 @@ def _broker(settings: Settings) -> Iterator[Check]:
         yield Check(
             "broker",
             Health.WARN,
-            f"{told} does not answer: {error}. Runs are found all the same, within a second or so",
+            with_one_stop(f"{told} does not answer: {error}. Runs are found all the same, within a second or so"),
             "Start Redis, or see whether TARANTELLA_BROKER_URL is right.",
         )
     else:
