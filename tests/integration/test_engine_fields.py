@@ -10,6 +10,7 @@ import pytest
 
 from tarantella.domain.errors import Gone, InvalidInput, StoreBusy
 from tarantella.domain.field import FieldSet, field_set_of
+from tarantella.domain.spec import Secrets
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.preview import PreviewFailed, preview
@@ -161,6 +162,16 @@ def look_spec(app: App, **values: Any) -> Any:
     from tarantella.domain.spec import Spec
 
     return Spec(allow_networks=LOOPBACK, text="none", **values)
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Length"])
+@awaited
+async def test_a_preview_sends_no_header_that_belongs_to_the_connection(app: App, name: str) -> None:
+    async with Site() as site:
+        spec = look_spec(app, secrets=Secrets(headers={name: "5"}))
+        with pytest.raises(InvalidInput, match=f"The header '{name}' is not for you to set"):
+            await preview(app, site.url_for("/ok"), FieldSet(), spec=spec)
+        assert site.hits == []
 
 
 @awaited

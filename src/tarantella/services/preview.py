@@ -101,6 +101,7 @@ async def preview(
     if not wanted.fields:
         spec = replace(spec, fields=tuple(map(Field, USUAL)), item=None)
     wants = Wants.of(spec)
+    spec.check_secrets()
     with _room():
         tools = app.make_tools()
         try:
