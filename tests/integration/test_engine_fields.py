@@ -154,7 +154,7 @@ async def test_a_list_can_be_looked_at_again_too(app: App) -> None:
 async def test_a_run_without_bodies_says_what_to_do(app: App) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, "/shop/goods/1")
-    with pytest.raises(InvalidInput, match="keep-bodies"):
+    with pytest.raises(InvalidInput, match="keep_bodies"):
         await reextract(app, crawled.id, PLAIN)
 
 
