@@ -182,7 +182,9 @@ class Settings:
         networks,
         'Private networks that may be fetched from, as CIDR: `["10.0.0.0/8"]`; in the environment with commas between them.',
     )
-    cache_bytes: int = setting(1_000_000_000, whole(1_000_000, 2**50), "How large the cache of `--cache` may become.")
+    cache_bytes: int = setting(
+        1_000_000_000, whole(1_000_000, 2**50), "How large the cache of `tarantella scrape --cache` may become."
+    )
     durability: Literal["normal", "full"] = setting(
         "normal",
         one_of("normal", "full"),

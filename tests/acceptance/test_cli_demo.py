@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import signal
 import time
 from pathlib import Path
 
@@ -10,7 +12,7 @@ import pytest
 
 from tarantella.demo import EXPECTED, EXPECTED_WITH_BROWSER
 from tarantella.demo.content import PUPPET_THEATRE
-from tests.acceptance.command import Shell
+from tests.acceptance.command import Shell, end
 from tests.browsers import program_or_skip
 
 
@@ -41,6 +43,31 @@ def test_without_a_browser_the_demo_says_that_the_replay_is_not_shown(shell: She
     done = shell.run("demo")
     assert "fail here: The browser is switched off" in done.err
     assert "not shown, because the first run needs a browser." in done.err
+
+
+def test_a_site_that_is_kept_is_there_until_ctrl_c_and_the_commands_that_are_told_work(shell: Shell) -> None:
+    process = shell.start("demo", "--keep", "--data-dir", "elsewhere")
+    assert process.stderr is not None
+    said: list[str] = []
+    for line in process.stderr:
+        said.append(line.strip())
+        if "Ctrl-C ends it" in line:
+            break
+    at = next(number for number, line in enumerate(said) if line.startswith("The site stays at http://127.0.0.1:"))
+    told = [
+        shlex.split(line.partition(" -m tarantella ")[2] or line.partition("tarantella ")[2])
+        for line in said[at + 1 : -1]
+    ]
+    assert [command[0] for command in told] == ["scrape", "scrape", "preview"]
+    for command in told:
+        quick = ("--backoff", "0.1") if command[0] == "scrape" else ()
+        assert shell.run(*command, *quick).code in (0, 3), command
+    assert {run["status"] for run in shell.run("runs", "list", "--json", "--data-dir", "elsewhere").json} <= {
+        "completed",
+        "partial",
+    }
+    process.send_signal(signal.SIGINT)
+    assert end(process).code == 0
 
 
 def test_a_quiet_demo_says_nothing_and_its_run_can_be_looked_at(shell: Shell) -> None:

@@ -56,6 +56,17 @@ def test_a_folder_that_can_not_be_written_is_found(shell: Shell) -> None:
     assert health(shell, "data directory") == "fail"
 
 
+def test_the_broker_can_be_named_as_for_servers_and_workers(shell: Shell, site: str) -> None:
+    broker = ("--broker-url", "redis://:hidden@127.0.0.1:9/1")
+    [found] = [check for check in shell.run("doctor", "--json", *broker).json if check["name"] == "broker"]
+    assert (found["health"], "127.0.0.1:9" in found["finding"]) == ("warn", True)
+    assert ".." not in found["finding"]
+    assert shell.run("tasks", "submit", site).code == 0
+    said = shell.run("doctor", *broker).out
+    assert "tarantella worker --broker-url 'redis://***@127.0.0.1:9/1'" in " ".join(said.split())
+    assert "hidden" not in said
+
+
 def test_a_file_where_the_data_directory_should_be_is_found(shell: Shell) -> None:
     (shell.folder / "data").write_text("not a folder")
     assert health(shell, "data directory") == "fail"

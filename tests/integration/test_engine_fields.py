@@ -10,6 +10,7 @@ import pytest
 
 from tarantella.domain.errors import Gone, InvalidInput, StoreBusy
 from tarantella.domain.field import FieldSet, field_set_of
+from tarantella.domain.spec import Secrets
 from tarantella.services import runs
 from tarantella.services.app import App
 from tarantella.services.preview import PreviewFailed, preview
@@ -153,7 +154,7 @@ async def test_a_list_can_be_looked_at_again_too(app: App) -> None:
 async def test_a_run_without_bodies_says_what_to_do(app: App) -> None:
     async with Site() as site:
         crawled = await crawl(app, site, "/shop/goods/1")
-    with pytest.raises(InvalidInput, match="keep-bodies"):
+    with pytest.raises(InvalidInput, match="keep_bodies"):
         await reextract(app, crawled.id, PLAIN)
 
 
@@ -161,6 +162,16 @@ def look_spec(app: App, **values: Any) -> Any:
     from tarantella.domain.spec import Spec
 
     return Spec(allow_networks=LOOPBACK, text="none", **values)
+
+
+@pytest.mark.parametrize("name", ["Host", "Content-Length"])
+@awaited
+async def test_a_preview_sends_no_header_that_belongs_to_the_connection(app: App, name: str) -> None:
+    async with Site() as site:
+        spec = look_spec(app, secrets=Secrets(headers={name: "5"}))
+        with pytest.raises(InvalidInput, match=f"The header '{name}' is not for you to set"):
+            await preview(app, site.url_for("/ok"), FieldSet(), spec=spec)
+        assert site.hits == []
 
 
 @awaited

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tarantella.services.app import App
 from tests.integration.crawling import QUICK, asked, awaited, begin, crawl, gaps, hits
 from tests.site import Call, Reply, Request, Site
-from tests.site.reply import page
+from tests.site.reply import page, page_with_links
 
 
 def robots_asked(site: Site) -> int:
@@ -201,3 +203,31 @@ async def test_links_of_a_page_that_asks_not_to_be_followed_are_counted_and_left
     assert crawled.run.counts.done == (1 if obeys else 3)
     refused = {reason: found["count"] for reason, found in crawled.run.refused.items()}
     assert refused == ({"nofollow": 2} if obeys else {})
+
+
+@pytest.mark.parametrize("cached", [False, True])
+@pytest.mark.parametrize(
+    ("tags", "heeded"),
+    [
+        (["nofollow"], True),
+        (["otherbot: noindex", "none"], True),
+        (["tarantella: nofollow"], True),
+        (["otherbot: nofollow", "noindex"], False),
+    ],
+)
+@awaited
+async def test_a_header_asks_as_a_page_does(
+    app: App, tmp_path: Path, tags: list[str], heeded: bool, cached: bool
+) -> None:
+    async def hub(_call: Call) -> Reply:
+        return replace(page_with_links("Hub", ["/ok", "/item/1"]), headers=tuple(("X-Robots-Tag", tag) for tag in tags))
+
+    async with Site() as site:
+        site.routes["/hub"] = hub
+        kept = str(tmp_path) if cached else None
+        crawled = await crawl(app, site, "/hub", depth=2, cache_dir=kept)
+        if cached:
+            crawled = await crawl(app, site, "/hub", depth=2, cache_dir=kept)
+    refused = {reason: found["count"] for reason, found in crawled.run.refused.items()}
+    assert refused == ({"nofollow": 2} if heeded else {})
+    assert crawled.run.counts.done == (1 if heeded else 3)

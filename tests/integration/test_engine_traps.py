@@ -106,8 +106,8 @@ async def test_an_address_that_was_stopped_can_be_explained(app: App) -> None:
 
         days = await told("/days/2020/01/01")
         assert "taken for a trap: more than 20 dates at one place" in days
-        assert "--trap-limit dates=N" in days
-        assert "--trap-limit dates=off" in await told("/days/2199/01/01")
+        assert "with the trap limit dates=N." in days
+        assert "with the trap limit dates=off." in await told("/days/2199/01/01")
         assert "more than 3 times one folder" in await told("/x/x/x/x")
         assert "outside the scope" in await told("/ok", "127.0.0.2")
         assert "never found" in await told("/nowhere")

@@ -79,6 +79,24 @@ async def no_wall(call: Call) -> Reply:
     return page(*NO_WALLS[names[int(number)]])
 
 
+@route("/wall/checking")
+async def checking(call: Call) -> Reply:
+    """`/wall/checking?ms=2500&id=7`: a check that lets browsers through by itself, after so long, once for each id."""
+    passed = f"checked{call.request.integer('id', 0)}=1"
+    if passed in call.request.header("cookie"):
+        return page("Looms", "<p>The looms that were asked for.</p>")
+    code = f"setTimeout(() => {{ document.cookie = '{passed}; path=/'; location.reload(); }}, {call.request.integer('ms', 2_500)});"
+    return page("Just a moment...", f"<p>Checking your browser.</p><script>{code}</script>", status=503)
+
+
+@route("/wall/checking-in-place")
+async def checking_in_place(call: Call) -> Reply:
+    """The same without another request: the page itself becomes the one that was asked for."""
+    ms = call.request.integer("ms", 2_500)
+    code = f"setTimeout(() => {{ document.title = 'Looms'; document.body.innerHTML = '<p>The looms that were asked for.</p>'; }}, {ms});"
+    return page("Checking your browser", f"<p>One moment.</p><script>{code}</script>")
+
+
 def _one_of(pages: Mapping[str, tuple[str, str]], call: Call) -> Reply:
     name = call.request.path.rpartition("/")[2]
     if name not in pages:

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 import turbohtml
 
-from tarantella.domain.challenge import MOST_LINKS, MOST_WORDS, TITLES, Signs, challenge
+from tarantella.domain.challenge import MOST_LINKS, MOST_WORDS, PASSING, TITLES, Signs, challenge, passes_by_itself
 from tarantella.extractors.challenge import MOST_BYTES, find_challenge
 from tarantella.extractors.page import Wants, extract
 from tests.site.walls import NO_WALLS, WALLS
@@ -78,3 +78,11 @@ def test_a_page_that_can_be_no_challenge_is_not_looked_at(links: int, words: int
 def test_a_page_that_could_be_one_is_looked_at() -> None:
     with pytest.raises(AttributeError):
         find_challenge(cast("turbohtml.Document", _Unread()), b"captcha", "A title", 0, 0)
+
+
+def test_a_check_that_says_so_passes_by_itself_and_a_refusal_does_not() -> None:
+    assert PASSING < TITLES
+    assert passes_by_itself(Signs(links=0, words=3, title="Just a moment..."))
+    assert not passes_by_itself(Signs(links=0, words=3, title="Access denied"))
+    assert not passes_by_itself(Signs(links=MOST_LINKS + 1, words=3, title="Just a moment..."))
+    assert not passes_by_itself(Signs(links=0, words=MOST_WORDS + 1, title="Just a moment..."))

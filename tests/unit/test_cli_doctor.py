@@ -24,7 +24,7 @@ PYPROJECT = Path(__file__).resolve().parents[2] / "pyproject.toml"
 
 
 def examined(settings: Settings) -> dict[str, Check]:
-    checks = asyncio.run(doctor.examine(settings, open_app, " --data-dir here"))
+    checks = asyncio.run(doctor.examine(settings, open_app, " --data-dir here", " --data-dir here"))
     assert all(check.remedy for check in checks if check.health is not Health.OK)
     return {check.name: check for check in checks}
 

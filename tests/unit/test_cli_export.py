@@ -37,7 +37,7 @@ def test_the_option_decides_then_the_name_of_the_file(
 
 @pytest.mark.parametrize("output", ["out.xlsx", "records.csv.gz", "OUT.TXT"])
 def test_a_file_whose_ending_nobody_writes_is_refused_before_the_crawl(app: App, output: str) -> None:
-    with pytest.raises(InvalidInput, match="json, jsonl, csv, db, parquet and markdown.*--format NAME"):
+    with pytest.raises(InvalidInput, match="json, jsonl, csv, db, parquet and markdown.*name the format"):
         target_of(app, None, output)
 
 

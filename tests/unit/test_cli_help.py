@@ -13,7 +13,7 @@ import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from tarantella.cli import config, defaults, options, runs, schedules, scrape, sites, tokens
+from tarantella.cli import config, crawl_options, defaults, options, runs, schedules, sites, tokens
 from tarantella.cli.app import PROGRAM, app
 from tarantella.cli.command import options as options_of
 from tarantella.cli.exits import FailOn
@@ -163,10 +163,10 @@ def test_other_defaults_are_those_of_a_run() -> None:
 
 
 def test_choices_are_those_of_the_domain() -> None:
-    assert set(get_args(scrape.Scope)) == set(ScopeKind)
-    assert get_args(scrape.TextMode) == TEXT_MODES
+    assert set(get_args(crawl_options.ScopeName)) == set(ScopeKind)
+    assert get_args(crawl_options.TextMode) == TEXT_MODES
     assert [name.upper() for name in get_args(options.PriorityName)] == [priority.name for priority in Priority]
-    assert get_args(scrape.Durability) == get_args(get_type_hints(Settings)["durability"])
+    assert get_args(crawl_options.DurabilityName) == get_args(get_type_hints(Settings)["durability"])
     assert set(get_args(runs.StatusName)) == set(RunStatus)
     assert set(get_args(runs.StateName)) == set(PageState)
     assert set(get_args(options.Format)) == {*EXPORTERS, *FOLDERS}
@@ -196,9 +196,9 @@ def test_completion_can_be_shown() -> None:
 
 def _choices(option: Any) -> set[str]:
     by_name = {
-        "scope": scrape.Scope,
-        "text": scrape.TextMode,
-        "durability": scrape.Durability,
+        "scope": crawl_options.ScopeName,
+        "text": crawl_options.TextMode,
+        "durability": crawl_options.DurabilityName,
         "priority": options.PriorityName,
         "strategy": options.StrategyName,
         "pin": sites.PinName,

@@ -36,3 +36,10 @@ def test_a_selector_is_shown_as_it_is_written() -> None:
     assert told({"state": "done"}, fields=[field])[-1] == (
         "Field stock: In stock, from xpath //p[@class='stock']/text()."
     )
+
+
+def test_what_stands_in_brackets_does_not_end_the_sentence() -> None:
+    detail = "refused: 127.0.0.1 refuses connections on port 9."
+    assert told({"state": "failed", "reason": "network", "detail": detail})[-1].endswith(
+        "network (refused: 127.0.0.1 refuses connections on port 9)."
+    )

@@ -108,11 +108,11 @@ def test_include_and_exclude_narrow_a_scope_and_exclude_wins() -> None:
     ("address", "told"),
     [
         ("https://example.com/blog/a", None),
-        ("https://example.com/blog/tag/a", ("The pattern '*/tag/*' excludes it", "--exclude")),
-        ("https://example.com/shop/a", ("No pattern to include matches it", "--include")),
+        ("https://example.com/blog/tag/a", ("The pattern '*/tag/*' excludes it", "other patterns to exclude")),
+        ("https://example.com/shop/a", ("No pattern to include matches it", "other patterns to include")),
         (
             "https://example.org/blog/a",
-            ("It is outside the scope, which is the host of a start address", "--scope"),
+            ("It is outside the scope, which is the host of a start address", "another scope"),
         ),
     ],
 )

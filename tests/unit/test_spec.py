@@ -196,12 +196,18 @@ def test_a_run_that_was_stored_with_a_user_agent_that_can_t_be_sent_is_still_rea
     assert Spec.from_json(stored).user_agent == "ours/1.0"
 
 
-@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Connection"])
+@pytest.mark.parametrize("name", ["Content-Length", "transfer-encoding", "Connection", "Proxy-Connection"])
 def test_headers_that_belong_to_the_connection_are_refused(name: str) -> None:
     spec = Spec(secrets=Secrets(headers={"Accept": "text/html", name: "5"}))
     with pytest.raises(InvalidInput, match=f"The header '{name}' is not for you to set"):
         spec.check_secrets()
-    replace(spec, secrets=Secrets(headers={"Host": "example.com"})).check_secrets()
+    replace(spec, secrets=Secrets(headers={"Accept": "text/html"})).check_secrets()
+
+
+def test_the_host_is_that_of_the_address() -> None:
+    with pytest.raises(InvalidInput, match="The header 'host' is not for you to set") as refused:
+        Spec(secrets=Secrets(headers={"host": "example.com"})).check_secrets()
+    assert "/etc/hosts" in str(refused.value)
 
 
 @pytest.mark.parametrize("name", ["include", "exclude"])

@@ -89,6 +89,19 @@ def test_what_is_not_one_number_is_no_number(raw: Any) -> None:
         ("29€20% off", "en", 29),
         ("12€50cl", "fr", 12),
         ("10€20€", "", 10),
+        # In hundredths.
+        ("99¢", "en", 0.99),
+        ("only 99 ¢ each", "en", 0.99),
+        ("159.9¢/L", "en-CA", 1.599),
+        ("2 for 150¢", "", 1.5),
+        ("500¢", "", 5),
+        ("５０￠", "ja", 0.5),
+        ("$1.99 (25¢/oz)", "en", 1.99),
+        ("$.99¢", "en", 0.99),
+        # A sign in front is that of other currencies, and a letter could be anything.
+        ("¢1,500", "es-CR", 1500),
+        ("GH¢ 20", "en-GH", 20),
+        ("99c", "", 99),
         # As wide as other characters there, and counted by ten thousands.
         ("１，２３４円", "ja", 1234),
         ("3,980万円", "ja", 39_800_000),
@@ -124,10 +137,18 @@ def test_what_is_not_one_price_is_no_price(raw: str) -> None:
         ("try", "", "TRY"),
         ("Try it for $5", "en", "USD"),
         ("6 ft ladder, $50", "en", "USD"),
+        ("99¢", "en", "USD"),
+        ("99¢", "en-CA", "CAD"),
     ],
 )
 def test_currencies_are_told_by_their_signs_and_the_language(raw: str, language: str, currency: str) -> None:
     assert value(raw, "currency", language) == currency
+
+
+@pytest.mark.parametrize("raw", ["¢1,500", "GH¢ 20", "99c"])
+def test_a_sign_of_several_currencies_tells_none(raw: str) -> None:
+    with pytest.raises(Unfit):
+        value(raw, "currency", "en")
 
 
 def test_an_integer_is_whole() -> None:

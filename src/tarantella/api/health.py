@@ -33,10 +33,9 @@ async def readyz(plane: Wired) -> Ready | Response:
 
     503 when it doesn't: no engine is there, or those that are have work and make no progress.
     """
-    found = await system.readiness(plane.vigils, plane.writing)
+    found = await system.readiness(plane.vigils, plane.writing, plane.supervisor)
     if found.is_ready:
         return Ready(status="ready", store=found.store, engines=found.engines)
     trouble = f"The database: {found.store}" if found.store != "ok" else f"Engines: {found.engines}"
     trouble = trouble.rstrip(".") + "."
-    remedy = found.remedy or "`tarantella doctor` tells more; engines that stand still are restarted by themselves."
-    return Problem(503, "not_ready", trouble, remedy=remedy, store=found.store, engines=found.engines)
+    return Problem(503, "not_ready", trouble, remedy=found.remedy, store=found.store, engines=found.engines)

@@ -24,6 +24,7 @@ from tarantella.domain.errors import (
     StoreError,
     TarantellaError,
 )
+from tarantella.domain.sentence import with_one_stop
 from tarantella.domain.url import redact
 from tarantella.services.preview import PreviewFailed
 
@@ -143,7 +144,7 @@ def _explained(error: Mapping[str, Any]) -> dict[str, Any]:
     also = f", not {given}" if isinstance(given, int | float) and error["type"] not in _NOT_SAID else ""
     context = error.get("ctx") or {}
     limit = next((context[name] for name in _LIMITS if name in context), None)
-    explained: dict[str, Any] = {"detail": f"{field}: {said}{also}.".replace("..", "."), "field": field}
+    explained: dict[str, Any] = {"detail": with_one_stop(f"{field}: {said}{also}."), "field": field}
     if isinstance(limit, int | float | str):
         explained["limit"] = limit
     explained["remedy"] = _remedy(str(error["type"]), field)

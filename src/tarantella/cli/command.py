@@ -13,13 +13,13 @@ import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup, TyperOption
 
 from tarantella.cli import defaults, exits
-from tarantella.cli.plain import one_line
+from tarantella.cli.plain import STAYS_TOGETHER, one_line, wrapped
+from tarantella.cli.terminal import line_width
 from tarantella.cli.typed import understood
 from tarantella.domain.errors import TarantellaError
 
 OTHER_OPTIONS = "Other options"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
-STAYS_TOGETHER = "\x1f"  # a blank at which help is not broken
 
 
 class Command(TyperCommand):
@@ -68,7 +68,7 @@ class Group(TyperGroup):
 
 
 def complain(error: Exception, *, verbose: int = 0) -> int:
-    """Say in one line what went wrong and what to do; the exit code."""
+    """Say what went wrong and what to do; the exit code."""
     if verbose > 1:
         import traceback
 
@@ -92,9 +92,9 @@ def _forget_stdout() -> None:
 
 
 def say_error(message: str) -> None:
-    line = f"error: {' '.join(one_line(message).split())}\n"
+    told = "\n".join(wrapped(f"error: {' '.join(one_line(message).split())}", line_width(sys.stderr)))
     encoding = sys.stderr.encoding or "ascii"
-    sys.stderr.write(line.encode(encoding, "replace").decode(encoding))
+    sys.stderr.write(f"{told}\n".encode(encoding, "replace").decode(encoding))
     sys.stderr.flush()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,8 @@ EXAMPLES = """
 Examples:
   tarantella demo
   tarantella demo --data-dir /tmp/tarantella-demo
-  python -m tarantella.demo --port 8001    only serve its site, to try on
+  tarantella demo --keep                   and then play with its site
+  python -m tarantella.demo --port 8001    only serve its site
 """
 
 INTRODUCTION = """\
@@ -37,11 +38,22 @@ Retries wait {backoff:g} s here instead of 10 s, so that you don't have to.
 MARKET = """
 Its market is empty until a script has asked for the stalls. A job whose strategy is api_replay:"""
 
+KEPT = """
+The site stays at {url} until Ctrl-C. In another terminal:
+  {program} scrape {url} --depth 2 --allow-network {allow}{suffix}
+  {program} scrape {url} --depth 3 --field 'ware=.offer .ware' --format csv -o - --allow-network {allow}{suffix}
+  {program} preview {story} --allow-network {allow}{suffix}
+Ctrl-C ends it."""
+LOOK_SECONDS = 0.1
+
 app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command, epilog=EXAMPLES)
 def demo(
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Keep the site up after the crawl, until Ctrl-C, to try things on.")
+    ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -64,7 +76,28 @@ def demo(
         missing = find_browser(tarantella.app.settings.browser).missing
         how = f"fail here: {missing}" if missing else "are tried again in one"
         tarantella.terminal.say(INTRODUCTION.format(url=url, backoff=BACKOFF_SECONDS, expected=wanted, browser=how))
-        return run_async(_demo(tarantella, signals, url, as_json))
+        code = run_async(_demo(tarantella, signals, url, as_json))
+        if keep:
+            _keep_up(tarantella, signals, url)
+        return code
+
+
+def _keep_up(opened: Opened, signals: Signals, url: str) -> None:
+    """Leave the site where it is until somebody has played enough."""
+    import time
+
+    from tarantella.cli import words
+    from tarantella.demo.content import ARTICLES
+    from tarantella.services.demo import NETWORK
+
+    signals.on_first(lambda: None)  # the crawl that it would have stopped is over
+    if not signals.asked:
+        story = url.rstrip("/") + ARTICLES[0].path
+        opened.terminal.say(
+            KEPT.format(url=url, story=story, program=words.program(), allow=NETWORK, suffix=opened.suffix)
+        )
+    while not signals.asked:
+        time.sleep(LOOK_SECONDS)
 
 
 async def _demo(opened: Opened, signals: Signals, url: str, as_json: bool) -> int:

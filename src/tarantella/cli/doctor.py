@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from tarantella.cli.command import Command
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Verbose
+from tarantella.cli.options import AsJson, BrokerUrl, DatabaseUrl, DataDir, Verbose
 
 EXAMPLES = """
 Examples:
@@ -18,7 +18,11 @@ app = typer.Typer(rich_markup_mode=None)
 
 @app.command(cls=Command, epilog=EXAMPLES)
 def doctor(
-    as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None, database_url: DatabaseUrl = None
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
+    broker_url: BrokerUrl = None,
 ) -> int:
     """Find what is missing, broken or stuck, and how to mend it.
 
@@ -28,7 +32,7 @@ def doctor(
 
     from tarantella.bootstrap import open_app
     from tarantella.cli import exits, logs
-    from tarantella.cli.opening import run_async, suffix_of
+    from tarantella.cli.opening import broker_suffix_of, run_async, suffix_of
     from tarantella.cli.terminal import open_terminal
     from tarantella.domain.struct import asdict
     from tarantella.services.doctor import Health, examine
@@ -36,9 +40,9 @@ def doctor(
 
     terminal = open_terminal()
     logs.configure(verbose=verbose, warnings=False, say=terminal.log)
-    checks = run_async(
-        examine(load(data_dir=data_dir, database_url=database_url), open_app, suffix_of(data_dir, database_url))
-    )
+    settings = load(data_dir=data_dir, database_url=database_url, broker_url=broker_url)
+    suffix = suffix_of(data_dir, database_url)
+    checks = run_async(examine(settings, open_app, suffix, suffix + broker_suffix_of(broker_url)))
     styles = {Health.OK: "green", Health.WARN: "yellow", Health.FAIL: "bold red"}
     if as_json:
         terminal.show_json([asdict(check) for check in checks])

@@ -15,6 +15,7 @@ from tarantella.cli.opening import Opened
 from tarantella.cli.progress import open_progress
 from tarantella.cli.signals import Signals
 from tarantella.cli.summary import Summary, summary_json, summary_lines, tried
+from tarantella.cli.terminal import NARROWEST, WIDEST
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.struct import Frozen
 
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from tarantella.services.runs import Run
 
 STOPPING = "Stopping: pages in flight are finished first. Ctrl-C again stops at once."
-NARROWEST, WIDEST = 60, 120
 
 Prepare = Callable[[str, str], Awaitable[object]]  # (run id, keeper's id)
 

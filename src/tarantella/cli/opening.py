@@ -64,6 +64,16 @@ def suffix_of(data_dir: Path | None, database_url: str | None) -> str:
     return suffix
 
 
+def broker_suffix_of(broker_url: str | None) -> str:
+    """What a server or a worker needs besides to find the same broker."""
+    from tarantella.domain.url import redact
+    from tarantella.settings import load
+
+    if broker_url is None or broker_url == load().broker_url:
+        return ""
+    return f" --broker-url {shlex.quote(redact(broker_url))}"
+
+
 def run_async(work: Coroutine[Any, Any, T]) -> T:
     """Run a coroutine on the fastest event loop that is installed."""
     try:

@@ -33,7 +33,7 @@ def refused_line(refused: Mapping[str, Any]) -> str | None:
 def trap_lines(traps: Iterable[TrapNote]) -> list[str]:
     """What the trap rules stopped, a line each."""
     return [
-        f"trap: {words.clean(note.pattern)}: {note.in_words} ({note.option} lets it through)"
+        f"trap: {words.clean(note.pattern)}: {note.in_words} (--trap-limit {note.let_through_by} lets it through)"
         for note in traps
         if note.stopped
     ]

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING
 
 import typer
 
+from tarantella.cli import crawl_options as crawl
 from tarantella.cli.command import Command
 from tarantella.cli.options import (
-    RUNNING,
     AsJson,
     DatabaseUrl,
     DataDir,
@@ -18,10 +17,8 @@ from tarantella.cli.options import (
     FailOnOption,
     LogFile,
     Output,
-    PriorityName,
     Quiet,
     RecordFormat,
-    StrategyName,
     Verbose,
 )
 
@@ -31,13 +28,6 @@ if TYPE_CHECKING:
     from tarantella.cli.signals import Signals
     from tarantella.domain.spec import Spec
 
-
-WHAT = "What to fetch"
-PACE = "How fast, how long, how stubborn"
-IDENTITY = "Who we are and what we may reach"
-BROWSER = "In a browser"
-KEEP = "What to keep of each page"
-DEVELOPMENT = "While you develop"
 
 EXAMPLES = """
 Examples:
@@ -49,292 +39,51 @@ Examples:
   tarantella scrape --urls-file urls.txt --output - | jq .title
 """
 
-Scope = Literal["host", "domain", "path", "any"]
-TextMode = Literal["fast", "article", "none"]
-Durability = Literal["normal", "full"]
-
 app = typer.Typer(rich_markup_mode=None)
 
 
 @app.command(cls=Command, epilog=EXAMPLES)
 def scrape(
-    urls: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[URL]...",
-            help="Where to start; `example.com` means https, `localhost:8000` http.",
-            show_default=False,
-        ),
-    ] = None,
-    urls_file: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|-",
-            help="Addresses to start from, one a line; `-` is stdin. Blanks and # lines are ignored.",
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    depth: Annotated[
-        str,
-        typer.Option(
-            metavar="N|all",
-            help="1 is the page itself, 2 adds the pages it links to, and so on.",
-            rich_help_panel=WHAT,
-        ),
-    ] = "1",
-    max_pages: Annotated[
-        int | None, typer.Option(metavar="N", help="Pages in the run at most.", rich_help_panel=WHAT)
-    ] = None,
-    scope: Annotated[
-        Scope,
-        typer.Option(
-            metavar="host|domain|path|any",
-            help="Which links belong to the run: same host, same registered domain, same folder, any.",
-            rich_help_panel=WHAT,
-        ),
-    ] = "host",
-    include: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Follow only links whose whole address matches.", rich_help_panel=WHAT),
-    ] = None,
-    exclude: Annotated[
-        list[str] | None,
-        typer.Option(metavar="GLOB", help="Don't follow links whose whole address matches.", rich_help_panel=WHAT),
-    ] = None,
-    sitemap: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="auto|URL",
-            help="Also fetch what a sitemap lists. `auto` reads those that robots.txt names, else /sitemap.xml.",
-            show_default="none",
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    trap_limit: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=N|off",
-            help="When links are taken for a trap without end.",
-            show_default="length=2000, folders=20, repeats=3, dates=5000, combinations=1000, queries=100000",
-            rich_help_panel=WHAT,
-        ),
-    ] = None,
-    no_traps: Annotated[
-        bool, typer.Option("--no-traps", help="Follow links however endless they look.", rich_help_panel=WHAT)
-    ] = False,
-    concurrency: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Requests in flight at the same time.", rich_help_panel=PACE),
-    ] = None,
-    per_host: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Of them to one host at most; it starts with one.", rich_help_panel=PACE),
-    ] = None,
-    delay: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="Pause between two requests to one host.",
-            show_default="0",
-            rich_help_panel=PACE,
-        ),
-    ] = 0.0,
-    timeout_minutes: Annotated[
-        float | None,
-        typer.Option(metavar="MINUTES", help="End the run after so long.", show_default="never", rich_help_panel=PACE),
-    ] = None,
-    timeout_seconds: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="The same in seconds; both are added.",
-            show_default="never",
-            rich_help_panel=PACE,
-        ),
-    ] = None,
-    attempts: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Requests for one page in all, the first included.", rich_help_panel=PACE),
-    ] = None,
-    backoff: Annotated[
-        float,
-        typer.Option(
-            metavar="SECONDS",
-            help="Wait before the second attempt; three times as long before each next one, 300 s at most.",
-            show_default="10",
-            rich_help_panel=PACE,
-        ),
-    ] = 10.0,
-    ignore_robots: Annotated[
-        bool,
-        typer.Option("--ignore-robots", help="Fetch what robots.txt asks us to leave.", rich_help_panel=IDENTITY),
-    ] = False,
-    user_agent: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="How we introduce ourselves.", rich_help_panel=IDENTITY)
-    ] = None,
-    header: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="'NAME: VALUE'",
-            help="Send this header to the hosts of the start addresses.",
-            rich_help_panel=IDENTITY,
-        ),
-    ] = None,
-    cookies_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Cookies to send: a cookies.txt in Netscape format.",
-            rich_help_panel=IDENTITY,
-        ),
-    ] = None,
-    no_cookies: Annotated[
-        bool,
-        typer.Option(
-            "--no-cookies",
-            help="Forget the cookies that sites set, instead of sending them back for the rest of the run.",
-            rich_help_panel=IDENTITY,
-        ),
-    ] = False,
-    proxy: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="Fetch through this proxy: http, https or socks5, as in http://user:password@host:3128.",
-            rich_help_panel=IDENTITY,
-        ),
-    ] = None,
-    ca_file: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Certificates to trust, as well as the system's.", rich_help_panel=IDENTITY),
-    ] = None,
-    allow_network: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="CIDR",
-            help="Allow a private network, as in 10.0.0.0/8 or 127.0.0.1.",
-            rich_help_panel=IDENTITY,
-        ),
-    ] = None,
-    strategy: Annotated[
-        StrategyName,
-        typer.Option(
-            metavar="auto|http|browser|api_replay",
-            help="How to fetch. http asks over plain HTTP, and goes on in a browser where a page is refused; auto also where one "
-            "is empty until its scripts run, or the site has taught so. browser runs the scripts of every page, which costs "
-            "fifty times as much. api_replay is for jobs, whose runs leave recordings.",
-            rich_help_panel=BROWSER,
-        ),
-    ] = "auto",
-    wait_for: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CSS",
-            help="In a browser: read a page when something matches this.",
-            show_default="when its network is quiet",
-            rich_help_panel=BROWSER,
-        ),
-    ] = None,
-    scroll: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help="In a browser: scroll to the end of a page, so often at most, while that brings more.",
-            show_default="0",
-            rich_help_panel=BROWSER,
-        ),
-    ] = None,
-    load_more: Annotated[
-        str | None,
-        typer.Option(
-            metavar="CSS",
-            help="In a browser: click this while it is there, 20 times at most.",
-            show_default="none",
-            rich_help_panel=BROWSER,
-        ),
-    ] = None,
-    screenshot: Annotated[
-        bool,
-        typer.Option(
-            "--screenshot",
-            help="In a browser: keep a picture of each page; see `runs artifacts`.",
-            rich_help_panel=BROWSER,
-        ),
-    ] = False,
-    keep_html: Annotated[
-        bool,
-        typer.Option(
-            "--keep-html",
-            help="In a browser: keep the HTML of each page as its scripts left it; see `runs artifacts`.",
-            rich_help_panel=BROWSER,
-        ),
-    ] = False,
-    browser_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="All of this and actions, in YAML or JSON; what is filled in by `secret` is taken from the environment.",
-            rich_help_panel=BROWSER,
-        ),
-    ] = None,
-    session: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="In a browser: the login that `tarantella sessions import` has stored.",
-            rich_help_panel=BROWSER,
-        ),
-    ] = None,
-    text: Annotated[
-        TextMode,
-        typer.Option(
-            metavar="fast|article|none",
-            help="The main text of each page: quickly, or with more care as that of an article, with author and date; or none.",
-            rich_help_panel=KEEP,
-        ),
-    ] = "fast",
-    field: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[=CSS[@ATTR]]",
-            help="A field of each record: the text of what the selector finds, or an attribute of it. "
-            "A name alone, like price, is found by itself.",
-            rich_help_panel=KEEP,
-        ),
-    ] = None,
-    fields_file: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Fields in YAML or JSON, with types, XPath, JMESPath, lists and more.",
-            rich_help_panel=KEEP,
-        ),
-    ] = None,
-    keep_bodies: Annotated[
-        bool,
-        typer.Option("--keep-bodies", help="Keep each response in the database, compressed.", rich_help_panel=KEEP),
-    ] = False,
-    cache: Annotated[
-        bool,
-        typer.Option(
-            "--cache",
-            help="Keep answers in DATA_DIR/cache, and take them from there in later runs without asking the site.",
-            rich_help_panel=DEVELOPMENT,
-        ),
-    ] = False,
-    cache_dir: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Like --cache, in this folder.", rich_help_panel=DEVELOPMENT),
-    ] = None,
-    cache_ttl: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SECONDS",
-            help="How long answers are fresh; after that the site is asked whether they have changed.",
-            show_default="for ever",
-            rich_help_panel=DEVELOPMENT,
-        ),
-    ] = None,
+    urls: crawl.Urls = None,
+    urls_file: crawl.UrlsFile = None,
+    depth: crawl.Depth = "1",
+    max_pages: crawl.MaxPages = None,
+    scope: crawl.Scope = "host",
+    include: crawl.Include = None,
+    exclude: crawl.Exclude = None,
+    sitemap: crawl.Sitemap = None,
+    trap_limit: crawl.TrapLimit = None,
+    no_traps: crawl.NoTraps = False,
+    concurrency: crawl.Concurrency = None,
+    per_host: crawl.PerHost = None,
+    delay: crawl.Delay = 0.0,
+    timeout_minutes: crawl.TimeoutMinutes = None,
+    timeout_seconds: crawl.TimeoutSeconds = None,
+    attempts: crawl.Attempts = None,
+    backoff: crawl.Backoff = 10.0,
+    ignore_robots: crawl.IgnoreRobots = False,
+    user_agent: crawl.UserAgent = None,
+    header: crawl.Header = None,
+    cookies_file: crawl.CookiesFile = None,
+    no_cookies: crawl.NoCookies = False,
+    proxy: crawl.Proxy = None,
+    ca_file: crawl.CaFile = None,
+    allow_network: crawl.AllowNetwork = None,
+    strategy: crawl.Strategy = "auto",
+    wait_for: crawl.WaitFor = None,
+    scroll: crawl.Scroll = None,
+    load_more: crawl.LoadMore = None,
+    screenshot: crawl.Screenshot = False,
+    keep_html: crawl.KeepHtml = False,
+    browser_file: crawl.BrowserFile = None,
+    session: crawl.Session = None,
+    text: crawl.Text = "fast",
+    field: crawl.Field = None,
+    fields_file: crawl.FieldsFile = None,
+    keep_bodies: crawl.KeepBodies = False,
+    cache: crawl.Cache = False,
+    cache_dir: crawl.CacheDir = None,
+    cache_ttl: crawl.CacheTtl = None,
     format_: RecordFormat = None,
     output: Output = None,
     fail_on: FailOnOption = "partial",
@@ -345,22 +94,8 @@ def scrape(
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
     engines: Engines = None,
-    durability: Annotated[
-        Durability | None,
-        typer.Option(
-            metavar="normal|full",
-            help="`full` waits for the disk at every commit: results survive a power cut, not only a crash. PostgreSQL always does.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = None,
-    priority: Annotated[
-        PriorityName,
-        typer.Option(
-            metavar="critical|high|medium|low",
-            help="Which run goes first when more are wanted than may run.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = "medium",
+    durability: crawl.Durability = None,
+    priority: crawl.Priority = "medium",
 ) -> int:
     """Fetch pages, follow their links, and write what was found.
 

@@ -8,25 +8,35 @@ from datetime import datetime
 from typing import Any
 
 from tarantella.cli import words
+from tarantella.cli.plain import wrapped
 from tarantella.cli.terminal import Terminal, grid
 
 WIDEST_CELL = 60
 GAP = 2
+INDENT = "  "
+NARROWEST_VALUE = 20
+NO_TABLES: Mapping[str, Mapping[str, str]] = {}
 _ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(\.\d+)?(Z|\+00:00)")
 
 
 def show_table(terminal: Terminal, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], nothing: str) -> None:
     """One line each; a column is a name and where its value stands, as in `policy.per_host`."""
-    if not rows:
+    if rows:
+        _show_rows(terminal, rows, columns, 0)
+    else:
         terminal.say(nothing)
-        return
+
+
+def _show_rows(terminal: Terminal, rows: Sequence[Mapping[str, Any]], columns: Mapping[str, str], indent: int) -> None:
+    from rich.padding import Padding
+
     cells = [[_cell(_at(row, place), terminal.ellipsis) for place in columns.values()] for row in rows]
-    names, cells = _fitted(list(columns), cells, terminal.out.width, terminal.ellipsis)
+    names, cells = _fitted(list(columns), cells, terminal.out.width - indent, terminal.ellipsis)
     table = grid(*names)
     for each in cells:
         table.add_row(*each)
-    terminal.show(table)
+    terminal.show(Padding(table, (0, 0, 0, indent), expand=False))
     if left_out := list(columns)[len(names) :]:
         terminal.say(f"Without {', '.join(left_out)}, for which there is no room: --json has all of it.")
 
@@ -52,24 +62,45 @@ def _fitted(names: list[str], cells: list[list[str]], room: int, ellipsis: str) 
     return names, cells
 
 
-def show_lines(terminal: Terminal, what: Mapping[str, Any]) -> None:
-    """All of it, one value a line, what belongs together under one name."""
-    for line in _lines(what, ""):
-        terminal.show(line)
-
-
-def _lines(what: Mapping[str, Any], indent: str) -> Iterator[str]:
-    width = max((len(name) for name in what), default=0)
+def show_lines(
+    terminal: Terminal, what: Mapping[str, Any], tables: Mapping[str, Mapping[str, str]] = NO_TABLES
+) -> None:
+    """All of it, one value a line, what belongs together under one name. Things whose columns are given are a table."""
+    wide = _widest(what)
     for name, value in what.items():
-        if isinstance(value, Mapping) and value:
-            yield f"{indent}{words.clean(name)}"
-            yield from _lines(value, f"{indent}  ")
-        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
-            yield f"{indent}{words.clean(name)}"
-            for each in value:
-                yield f"{indent}  {', '.join(f'{words.clean(key)} {_plain(inner)}' for key, inner in each.items() if inner not in (None, []))}"
+        if value and name in tables:
+            terminal.show(words.clean(name))
+            _show_rows(terminal, value, tables[name], len(INDENT))
         else:
-            yield f"{indent}{words.clean(name):<{width}}  {_plain(value)}".rstrip()
+            for line in _lines(name, value, "", wide, terminal.out.width):
+                terminal.show(line)
+
+
+def _widest(what: Mapping[str, Any]) -> int:
+    return max((len(name) for name in what), default=0)
+
+
+def _lines(name: str, value: Any, indent: str, wide: int, room: int) -> Iterator[str]:
+    start = f"{indent}{words.clean(name)}"
+    if isinstance(value, Mapping) and value:
+        yield start
+        for inner, of in value.items():
+            yield from _lines(inner, of, indent + INDENT, _widest(value), room)
+    elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        yield start
+        for each in value:
+            told = (f"{words.clean(key)} {_plain(inner)}" for key, inner in each.items() if inner not in (None, []))
+            yield from _hanging(indent + INDENT, ", ".join(told), 2 * INDENT, room)
+    else:
+        beside = f"{start:<{len(indent) + wide}}  "
+        yield from _hanging(beside, _plain(value), " " * len(beside), room)
+
+
+def _hanging(start: str, text: str, margin: str, room: int) -> Iterator[str]:
+    """A text that begins there; what has no room in the line goes on below it."""
+    first, *others = wrapped(text, max(NARROWEST_VALUE, room - len(margin))) or [""]
+    yield f"{start}{first}".rstrip()
+    yield from (f"{margin}{line}" for line in others)
 
 
 def _at(row: Mapping[str, Any], place: str) -> Any:
@@ -80,10 +111,7 @@ def _at(row: Mapping[str, Any], place: str) -> Any:
 
 
 def _cell(value: Any, ellipsis: str) -> str:
-    text = _plain(value)
-    if _MOMENT.fullmatch(text) is not None:
-        text = words.when(datetime.fromisoformat(text).timestamp())
-    return words.shortened(text, WIDEST_CELL, ellipsis)
+    return words.shortened(_plain(value), WIDEST_CELL, ellipsis)
 
 
 def _plain(value: Any) -> str:
@@ -97,4 +125,5 @@ def _plain(value: Any) -> str:
         return ", ".join(map(_plain, value)) or "none"
     if isinstance(value, Mapping):
         return ", ".join(f"{words.clean(name)} {_plain(inner)}" for name, inner in value.items()) or "none"
-    return words.clean(str(value))
+    text = str(value)
+    return words.when(datetime.fromisoformat(text).timestamp()) if _MOMENT.fullmatch(text) else words.clean(text)

@@ -62,9 +62,14 @@ def _followed(attempt: Mapping[str, Any]) -> str:
     """What the attempt meant and what was decided."""
     if attempt["failure"]:
         reason = in_words(attempt["failure"])
-        detail = f" ({words.clean(attempt['detail'])})" if attempt["detail"] else ""
+        detail = _in_brackets(attempt["detail"])
         return f"{reason[:1].upper()}{reason[1:]}: {attempt['failure']}{detail}. {_decided(attempt)}"
     return _decided(attempt)
+
+
+def _in_brackets(detail: str | None) -> str:
+    """What stands within a sentence does not end it."""
+    return f" ({words.clean(detail).removesuffix('.')})" if detail else ""
 
 
 def _decided(attempt: Mapping[str, Any]) -> str:
@@ -93,7 +98,7 @@ def _end(page: Mapping[str, Any], now: float) -> str:
         wait = page["next_at"] - now
         when = f"is due in {words.wait(wait)}" if wait > 0 else "is waiting for its turn"
         return f"It {when}." + (f" Last trouble: {in_words(page['reason'])}." if page["reason"] else "")
-    detail = f" ({words.clean(page['detail'])})" if page["detail"] else ""
+    detail = _in_brackets(page["detail"])
     if state == "failed":
         return f"It failed, because {in_words(page['reason'])}: {page['reason']}{detail}."
     return f"It was skipped, because {in_words(page['reason'])}: {page['reason']}{detail}."

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tarantella.cli import words
+from tarantella.cli.plain import wrapped
 from tarantella.cli.reasons import refused_line, trap_lines
 from tarantella.cli.styled import Styled
 from tarantella.domain.page import UNTRIED_SKIPS, Skip
@@ -121,12 +121,8 @@ def _troubles(summary: Summary) -> Iterator[Styled]:
         example = words.shortened(words.clean(trouble["example"] or ""), room, summary.ellipsis)
         yield Styled((" " * margin + example, "dim"))
         if failed and trouble["detail"]:
-            for line in _wrapped(words.clean(trouble["detail"]), room):
+            for line in wrapped(words.clean(trouble["detail"]), room):
                 yield Styled((" " * margin + line, "dim"))
-
-
-def _wrapped(text: str, room: int) -> list[str]:
-    return textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False)
 
 
 def coverage_lines(run: Run) -> Iterator[str]:

@@ -8,6 +8,7 @@ import typer
 
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+from tarantella.cli.workers import COLUMNS, rows_of, tell_troubles
 
 EXAMPLES = """
 Examples:
@@ -15,6 +16,19 @@ Examples:
   tarantella system ready && echo work gets done
   tarantella system metrics --server http://127.0.0.1:8000
 """
+# Few enough for a narrow terminal; `workers list` has the rest.
+WORKERS = ("machine", "process", "condition", "lanes", "in flight", "pages/s", "memory")
+TABLES = {
+    "engines": {
+        "engine": "number",
+        "process": "pid",
+        "state": "state",
+        "condition": "condition",
+        "restarts": "restarts",
+        "last end": "last_end",
+    },
+    "workers": {name: COLUMNS[name] for name in WORKERS},
+}
 
 app = typer.Typer(
     rich_markup_mode=None,
@@ -34,7 +48,17 @@ def show(
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show version, workers, lanes, capacity, and why runs wait."""
-    return _show("/system", as_json, verbose, server, data_dir, database_url)
+    from tarantella.cli.connection import connected
+    from tarantella.cli.shown import show_lines
+
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        found = tarantella.ask("GET", "/system")
+        if as_json:
+            tarantella.terminal.show_json(found)
+            return 0
+        show_lines(tarantella.terminal, {**found, "workers": rows_of(found["workers"])}, TABLES)
+        tell_troubles(tarantella.terminal, found["workers"])
+    return 0
 
 
 @app.command(cls=Command)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # A pipe has no width: lines are as long as what they say.
 UNLIMITED = 100_000
 USUAL_WIDTH = 80
+NARROWEST, WIDEST = 60, 120  # lines that are read, wherever they end
 DUMB = ("dumb", "unknown")
 
 _TYPOGRAPHY = str.maketrans(
@@ -204,6 +205,11 @@ def _columns(stream: TextIO) -> int:
         return os.get_terminal_size(stream.fileno()).columns or USUAL_WIDTH
     except (OSError, ValueError):
         return USUAL_WIDTH
+
+
+def line_width(stream: TextIO) -> int:
+    """How long a line of words may be there."""
+    return max(NARROWEST, min(_columns(stream), WIDEST)) if stream.isatty() else UNLIMITED
 
 
 def grid(*columns: str, right: Sequence[int] = (), flexible: int | None = None) -> Table:

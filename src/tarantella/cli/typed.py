@@ -5,12 +5,16 @@ Typer would ask pydantic, and loading that takes longer than fetching a page. A 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
 import typer
+
+from tarantella.cli.plain import wrapped
+from tarantella.cli.terminal import line_width
 
 Read = Callable[[Any], Any]  # gives the value, or raises ValueError with what is wrong
 
@@ -37,7 +41,14 @@ class _Reader:
         try:
             return self._read(value)
         except ValueError as error:
-            raise typer.BadParameter(str(error), ctx=ctx, param=param) from None
+            raise _Unfit(str(error), ctx=ctx, param=param) from None
+
+
+class _Unfit(typer.BadParameter):
+    """What Typer says of it, in lines as our own errors have them."""
+
+    def format_message(self) -> str:
+        return "\n".join(wrapped(super().format_message(), line_width(sys.stderr) - len("Error: ")))
 
 
 def _reader(annotation: Any, least: float | None, most: float | None) -> Read | None:

@@ -77,7 +77,7 @@ def _check_libraries() -> None:
     if find_spec("celery") is None or find_spec("redis") is None:
         raise InvalidInput(
             "Workers need Celery and Redis' client.",
-            remedy="Install them: pip install 'celery[redis]' redis 'psycopg[binary]'",
+            remedy="Install them with `pip install 'celery[redis]' redis 'psycopg[binary]'`.",
         )
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tarantella.cli.command import Command, Group
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
+
+if TYPE_CHECKING:
+    from tarantella.cli.terminal import Terminal
 
 EXAMPLES = """
 Examples:
@@ -49,7 +53,6 @@ def list_(
     database_url: DatabaseUrl = None,
 ) -> int:
     """List who is alive: what they hold, how fast they are, and whether they get on."""
-    from tarantella.cli import words
     from tarantella.cli.connection import connected
     from tarantella.cli.shown import show_table
 
@@ -58,17 +61,30 @@ def list_(
         if as_json:
             tarantella.terminal.show_json(found)
             return 0
-        rows = [{**each, "memory": words.size(each["memory_bytes"])} for each in found]
         show_table(
             tarantella.terminal,
-            rows,
+            rows_of(found),
             COLUMNS,
             "Nobody works: `tarantella worker` starts somebody; so does `tarantella serve` where no broker is set.",
         )
-        for each in found:
-            if each["trouble"] is not None:
-                tarantella.terminal.say(words.clean(f"{each['id']} on {each['host']}: {each['trouble']}"))
+        tell_troubles(tarantella.terminal, found)
     return 0
+
+
+def rows_of(found: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Workers as a table has them."""
+    from tarantella.cli import words
+
+    return [{**each, "memory": words.size(each["memory_bytes"])} for each in found]
+
+
+def tell_troubles(terminal: Terminal, found: Sequence[Mapping[str, Any]]) -> None:
+    """Who of them does not get on, and why."""
+    from tarantella.cli import words
+
+    for each in found:
+        if each["trouble"] is not None:
+            terminal.say(words.clean(f"{each['id']} on {each['host']}: {each['trouble']}"))
 
 
 @app.command(cls=Command)

@@ -35,6 +35,20 @@ TITLES = frozenset(
         "you have been blocked",
     }
 )
+# Of these, what asks for a moment and means it: scripts of theirs look at the browser, and let it through.
+PASSING = frozenset(
+    {
+        "bot verification",
+        "checking your browser",
+        "checking your browser before accessing",
+        "ddos-guard",
+        "just a moment",
+        "one moment, please",
+        "please wait... | cloudflare",
+        "security verification",
+        "verifying your browser",
+    }
+)
 
 
 class Signs(NamedTuple):
@@ -58,6 +72,11 @@ def challenge(signs: Signs) -> str | None:
         return "a captcha and little else"
     title = called(signs.title)
     return f"its title, {title!r}" if title in TITLES else None
+
+
+def passes_by_itself(signs: Signs) -> bool:
+    """Whether a browser that waits may see the page behind this one."""
+    return called(signs.title) in PASSING and challenge(signs) is not None
 
 
 def called(title: str) -> str:

@@ -17,6 +17,8 @@ TarantellaError
 
 from __future__ import annotations
 
+from tarantella.domain.sentence import with_one_stop
+
 
 class TarantellaError(Exception):
     """An error with a stable code, a message for people, and what to do about it."""
@@ -27,8 +29,9 @@ class TarantellaError(Exception):
         self, message: str, *, remedy: str | None = None, field: str | None = None, limit: str | float | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+        # Most messages end with what somebody else said, be it a sentence or not.
+        self.message = with_one_stop(message)
+        self.remedy = with_one_stop(remedy) if remedy else remedy
         self.field = field
         self.limit = limit
 

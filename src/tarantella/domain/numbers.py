@@ -27,7 +27,7 @@ _MYRIADS = (
     (re.compile(r"(\d[\d,.]*)[億亿억](\d[\d,]*)?"), 10**8),
 )
 # What stands between full-width digits, and beside them.
-_NARROW = str.maketrans("，．＄￡\u2007", ",.$£\u202f")
+_NARROW = str.maketrans("，．＄￡￠\u2007", ",.$£¢\u202f")
 
 # By what prices are marked with. Signs that several countries use are read by the language of the page.
 _CODES = frozenset(
@@ -117,6 +117,9 @@ _ANY_CODE = "|".join(sorted(_CODES))
 _ANY_SIGN = "|".join(map(_written, sorted(_SIGNS, key=len, reverse=True)))
 _ANY_WORD = "|".join(sorted({sign.rstrip(".") for sign in _SIGNS if sign.rstrip(".").isalpha()} - {"ft"}))
 _MARK = re.compile(rf"(?<![A-Za-z])(?:{_ANY_CODE})(?![A-Za-z])|{_ANY_SIGN}", re.IGNORECASE)
+# Hundredths of a dollar. Before a number the same sign is that of a colón or a cedi.
+_CENT = "¢"
+_MARK_BEHIND = re.compile(f"{_MARK.pattern}|{_CENT}", re.IGNORECASE)
 # Letters without a blank before the number: CHF12.50, Rs.1,499.
 _GLUED = re.compile(rf"(?<!\w)((?:{_ANY_CODE}|(?i:{_ANY_WORD}))\.?)(?=\d)")
 # A sign in the place of the comma: 29€90.
@@ -158,7 +161,9 @@ def parse_price(text: str, locale: Locale = UNKNOWN) -> int | float:
     """The price in a text: the first number with a currency beside it, or the only number. Raises NotANumber."""
     text, marked = _marked(text)
     if marked:
-        return _of_match(marked[0][0], locale, price=True)
+        number, mark = marked[0]
+        price = _of_match(number, locale, price=True)
+        return _rounded(round(price / 100, 9)) if mark == _CENT else price
     numbers = list(_NUMBER.finditer(text))
     if not numbers:
         if text.strip(" .!").casefold() in _FREE:
@@ -178,7 +183,7 @@ def parse_currency(text: str, locale: Locale = UNKNOWN) -> str:
         if mark.upper() in _CODES and len(mark) == 3:
             return mark.upper()
         sign = mark.casefold()
-        if sign == "$":
+        if sign in ("$", _CENT):
             return _DOLLARS.get(locale.region, "USD")
         if sign == "kr":
             crown = _CROWNS.get(locale.region) or _CROWNS.get(locale.language)
@@ -210,7 +215,7 @@ def _mark_beside(text: str, number: re.Match[str]) -> str | None:
             return found[0]
     behind = text[number.end() : number.end() + 8]
     after = behind.lstrip(_BLANKS + ".-–,")
-    following = _MARK.match(after)
+    following = _MARK_BEHIND.match(after)
     if following is None or (after != behind and after[following.end() : following.end() + 1].isdigit()):
         return None  # or that of the next number: 6 for $3, 6 $3
     return following[0]
@@ -252,8 +257,12 @@ def _of_match(match: re.Match[str], locale: Locale, *, price: bool = False) -> i
     many = _MANY_MARK.match(match.string, match.end())
     if many is None:
         return number
-    product = number * _MANY[many[1] or many[2]]
-    return _whole(round(product)) if abs(product - round(product)) < 1e-6 else product
+    return _rounded(number * _MANY[many[1] or many[2]])
+
+
+def _rounded(number: float) -> int | float:
+    """The whole number that is meant, where a calculation came so close to it."""
+    return _whole(round(number)) if abs(number - round(number)) < 1e-6 else number
 
 
 def _with_dot(text: str, locale: Locale, *, price: bool) -> str:

@@ -63,14 +63,14 @@ class Scope(Frozen, eq=False):
 def kept_out_by(
     kind: ScopeKind, roots: Sequence[Url], include: Sequence[str], exclude: Sequence[str], url: Url
 ) -> tuple[str, str] | None:
-    """What keeps an address out of such a scope, in words, and the option that says so; only to explain it, for it takes its time."""
+    """What keeps an address out of such a scope, in words, and what would let it in; only to explain it, for it takes its time."""
     for pattern in exclude:
         if Scope.of(ScopeKind.ANY, (), (pattern,), ()).contains(url):
-            return f"The pattern {shown(pattern)} excludes it", "--exclude"
+            return f"The pattern {shown(pattern)} excludes it", "other patterns to exclude"
     if include and not Scope.of(ScopeKind.ANY, (), include, ()).contains(url):
-        return "No pattern to include matches it", "--include"
+        return "No pattern to include matches it", "other patterns to include"
     if not Scope.of(kind, roots, (), ()).contains(url):
-        return f"It is outside the scope, which is {_AROUND[kind]}", "--scope"
+        return f"It is outside the scope, which is {_AROUND[kind]}", "another scope"
     return None
 
 

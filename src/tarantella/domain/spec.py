@@ -23,7 +23,9 @@ __all__ = ["TEXT_MODES", "Field", "Secrets", "Spec"]
 
 TEXT_MODES = ("fast", "article", "none")
 # Where a request ends, and how long its connection lasts, is the client's to say: a server would wait for what never comes.
-_FRAMING = frozenset({"content-length", "transfer-encoding", "connection", "keep-alive", "upgrade", "te", "trailer"})
+_FRAMING = frozenset(
+    "connection content-length keep-alive proxy-connection te trailer transfer-encoding upgrade".split()
+)
 # What can't be said in a header: control characters but the tab, and halves of characters.
 _UNSENDABLE = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 
@@ -148,6 +150,13 @@ class Spec(Frozen):
     def check_secrets(self) -> None:
         """Raises InvalidInput where one is to be filled in that nobody gave, or is not to be sent. A spec without them is still one."""
         for name in self.secrets.headers:
+            if name.lower() == "host":
+                # Over HTTP/2 and in a browser it can't differ from the address, and robots.txt, cookies and pauses are the address's.
+                raise InvalidInput(
+                    f"The header {name!r} is not for you to set: it is the host of the address.",
+                    field="headers",
+                    remedy="Name the host in the address; where it is to be found elsewhere than usual, put it into /etc/hosts.",
+                )
             if name.lower() in _FRAMING:
                 raise InvalidInput(
                     f"The header {name!r} is not for you to set: it belongs to the connection, not to the page.",

@@ -126,9 +126,9 @@ class TrapNote(NamedTuple):
         return f"more than {self.limit:,} {RULE_IN_WORDS[TrapRule(self.rule)]}" if self.limit else "years without end"
 
     @property
-    def option(self) -> str:
-        """What lets it through the next time."""
-        return f"--trap-limit {self.rule}={'N' if self.limit else OFF}"
+    def let_through_by(self) -> str:
+        """The limit that lets it through the next time."""
+        return f"{self.rule}={'N' if self.limit else OFF}"
 
 
 class Dated(NamedTuple):

@@ -159,7 +159,7 @@ def start_url(text: str) -> Url:
         raise Unfetchable(
             "credentials",
             f"{shown(text)} carries a user name or password, which would end up in records and logs.",
-            remedy="Send it as a header instead: --header 'Authorization: Basic …'.",
+            remedy="Send it as a header instead: Authorization: Basic …",
         )
     return resolve(text)
 

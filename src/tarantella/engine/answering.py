@@ -16,6 +16,7 @@ from tarantella.domain.jsonable import jsonable
 from tarantella.domain.outcome import Attempt, Body, Move, Outcome
 from tarantella.domain.page import Page, PageState, Skip
 from tarantella.domain.refused import Refused, summed
+from tarantella.domain.robots_tag import asks_not_to_be_followed
 from tarantella.domain.struct import replace
 from tarantella.domain.url import Url, fingerprint, redact
 from tarantella.engine.failing import MAX_DETAIL
@@ -25,6 +26,7 @@ from tarantella.engine.tools import Tools
 from tarantella.engine.visit import Visit
 from tarantella.extractors.links import NOTHING_DISCOVERED, Discovered
 from tarantella.extractors.page import Extracted
+from tarantella.fetchers.robots import product
 
 _DONE = PageState.DONE  # looking up a member of an enumeration takes longer than making an outcome
 MAX_LINKS = 50_000  # of one page; more would block everybody else's pages, and no settle could take them
@@ -76,13 +78,18 @@ def _links(page: Page, run: ServedRun, visit: Visit) -> Discovered:
 def _discovered(hrefs: Collection[str], page: Page, run: ServedRun, visit: Visit) -> Discovered:
     extracted = visit.extracted
     assert extracted is not None
-    if extracted.nofollow and run.minds_robots:
+    if run.minds_robots and (extracted.nofollow or _asks_in_its_headers(visit, run)):
         return _refused(NOTHING_DISCOVERED, "nofollow", list(hrefs))
     if len(hrefs) <= MAX_LINKS:
         return run.links.discover(hrefs, visit.url, extracted.base, page.depth)
     first, beyond = list(hrefs)[:MAX_LINKS], list(hrefs)[MAX_LINKS:]
     found = run.links.discover(first, visit.url, extracted.base, page.depth)
     return _refused(found, "too_many", beyond)
+
+
+def _asks_in_its_headers(visit: Visit, run: ServedRun) -> bool:
+    tags = visit.headers.get("x-robots-tag")
+    return tags is not None and asks_not_to_be_followed(tags, product(run.user_agent))
 
 
 def _refused(found: Discovered, reason: str, hrefs: Sequence[str]) -> Discovered:

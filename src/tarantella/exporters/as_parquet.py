@@ -34,7 +34,7 @@ def check_library() -> None:
 def _no_library() -> InvalidInput:
     return InvalidInput(
         "Parquet needs a library that is not installed.",
-        remedy="Install it: pip install pyarrow. Or export as csv or db.",
+        remedy="Install it with `pip install pyarrow`, or export as csv or db.",
         field="format",
     )
 

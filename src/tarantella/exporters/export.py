@@ -74,7 +74,7 @@ def _export_folder(records: Iterable[Record], format_name: str, destination: str
     if str(destination) == STDOUT:
         raise InvalidInput(
             f"The format {format_name} is a folder, so it can't go to stdout.",
-            remedy="Give the name of a folder with --output.",
+            remedy="Give the name of a folder.",
             field="out",
         )
     path = Path(destination).absolute()
@@ -117,7 +117,7 @@ def check_ending(destination: str | Path) -> None:
         formats = (*EXPORTERS, *FOLDERS)
         raise InvalidInput(
             f"There is no format for {path.suffix!r}: there are {', '.join(formats[:-1])} and {formats[-1]}.",
-            remedy="Give the file another ending, or say what is written with --format NAME.",
+            remedy="Give the file another ending, or name the format that is meant.",
             field="output",
         )
 

@@ -8,6 +8,8 @@ from functools import lru_cache
 
 import turbohtml
 
+from tarantella.extractors import shadow
+
 # Guessing costs about 0.4 µs a byte, so it looks at one stretch of the body, not at all of it.
 _SAMPLE = 8_192
 _MARKS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"))
@@ -27,16 +29,16 @@ def known(label: str) -> str | None:
 
 def parse_html(body: bytes, charset: str | None) -> turbohtml.Document:
     """The document in these bytes, by their mark, the given charset, what they declare, or a guess."""
-    document = turbohtml.parse(body, encoding=charset, positions=False)
+    document = shadow.parse(body, charset)
     if document.encoding == "UTF-8":
         return document
     if body.isascii() and b"\0" not in body and b"\x1b" not in body:
         # Whatever it is called, it reads the same; even what browsers refuse to read under that name.
-        return document if document.encoding != "replacement" else turbohtml.parse(body.decode(), positions=False)
+        return document if document.encoding != "replacement" else shadow.parse(body.decode())
     if document.encoding_confidence == "certain":
         return document
     guess = known(_guess(body))
-    return document if guess in (None, "windows-1252") else turbohtml.parse(body, encoding=guess, positions=False)
+    return document if guess in (None, "windows-1252") else shadow.parse(body, guess)
 
 
 def decode(body: bytes, charset: str | None) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from turbohtml import Document, Element
 
 from tarantella.domain.locale import Locale
+from tarantella.extractors import shadow
 from tarantella.extractors.patterns import Stopwatch
 from tarantella.extractors.scripts import json_in_scripts
 
@@ -80,11 +81,9 @@ class Subject:
     @cached_property
     def article(self) -> Article:
         """The article on the page."""
-        import turbohtml
-
         from tarantella.extractors.article import read_article
 
-        return read_article(turbohtml.parse(self.source, positions=False), lambda: self.source)
+        return read_article(shadow.parse(self.source), lambda: self.source)
 
     def last_article(self) -> Article:
         """The same for a page that nobody looks at any more, which may be taken apart for it."""

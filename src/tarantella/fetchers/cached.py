@@ -26,7 +26,7 @@ from tarantella.fetchers.ttl_cache import Memory
 STORED = frozenset({200, 203, 204, 301, 302, 303, 307, 308, 404, 410})
 NOT_MODIFIED = 304
 # Never cookies, which are secrets, nor how the body was encoded, which it isn't any more.
-STORED_HEADERS = ("content-type", "content-language", "etag", "last-modified", "link")
+STORED_HEADERS = ("content-type", "content-language", "etag", "last-modified", "link", "x-robots-tag")
 VALIDATORS = {"etag": "if-none-match", "last-modified": "if-modified-since"}
 CHECKED_SECONDS = 60.0
 CHECKED_HOSTS = 4_096

@@ -9,8 +9,8 @@ from wreq import HeaderMap
 
 T = TypeVar("T")
 
-# These may come several times, and mean something together.
-_LISTS = frozenset({"link", "content-encoding"})
+# These may come several times, and mean something together. What a robots tag says is only for whom that one names.
+_BETWEEN = {"link": ", ", "content-encoding": ", ", "x-robots-tag": "\n"}
 
 
 class Headers(Mapping[str, str]):
@@ -29,8 +29,8 @@ class Headers(Mapping[str, str]):
         value = self._raw.get(key)
         if value is None:
             return default
-        if key in _LISTS:
-            return ", ".join(str(each, "latin-1") for each in self._raw.get_all(key))
+        if (between := _BETWEEN.get(key)) is not None:
+            return between.join(str(each, "latin-1") for each in self._raw.get_all(key))
         return str(value, "latin-1")
 
     def __getitem__(self, key: str) -> str:

@@ -20,6 +20,7 @@ import orjson
 
 from tarantella.domain.errors import TarantellaError
 from tarantella.domain.run import RunStatus, Wanted
+from tarantella.domain.sentence import with_one_stop
 from tarantella.domain.struct import Frozen
 from tarantella.domain.url import redact
 from tarantella.fetchers.browser.finding import OFF, find_browser
@@ -93,15 +94,17 @@ class Check(Frozen):
     remedy: str | None = None
 
 
-async def examine(settings: Settings, open_app: Callable[[Settings], App], suffix: str = "") -> list[Check]:
-    """Look at everything, from the ground up. Commands in remedies end with the suffix."""
+async def examine(
+    settings: Settings, open_app: Callable[[Settings], App], suffix: str = "", starting: str = ""
+) -> list[Check]:
+    """Look at everything, from the ground up. Commands in remedies end with the suffix, or that for starting a server or a worker."""
     needed = {**LIBRARIES, **(POSTGRES if settings.database_url else {}), **(FLEET if settings.broker_url else {})}
     checks = [*_python(), *_libraries(needed), *_sqlite(), *_limits(), *_clock(), *_browser(settings)]
     checks += [*_folder(settings.data_dir), *_broker(settings)]
     stored = list(_database(settings))
     checks += stored
     if all(check.health is Health.OK for check in stored) and any(check.name == "schema" for check in stored):
-        checks += await _work(settings, open_app, suffix)
+        checks += await _work(settings, open_app, suffix, starting)
     return checks
 
 
@@ -233,7 +236,7 @@ def _database(settings: Settings) -> Iterator[Check]:
         yield Check("schema", Health.FAIL, told, "Upgrade Tarantella.")
 
 
-async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix: str) -> list[Check]:
+async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix: str, starting: str) -> list[Check]:
     """Runs that nobody works on, and workers that are gone."""
     try:
         app = open_app(settings)
@@ -258,8 +261,8 @@ async def _work(settings: Settings, open_app: Callable[[Settings], App], suffix:
     served = any(worker["serves"] is None and not _is_silent(worker) for worker in alive)
     return [
         _workers(dead, alive),
-        _queue(waiting, served, settings, suffix),
-        _schedules(kept, suffix),
+        _queue(waiting, served, settings, starting),
+        _schedules(kept, starting),
         _kept(kept_by),
         _stuck("interrupted runs", interrupted, suffix),
         _stuck("abandoned runs", abandoned, suffix),
@@ -280,8 +283,8 @@ def _broker(settings: Settings) -> Iterator[Check]:
         yield Check(
             "broker",
             Health.WARN,
-            f"{told} does not answer: {error}. Runs are found all the same, within a second or so",
-            "Start Redis, or see whether TARANTELLA_BROKER_URL is right.",
+            with_one_stop(f"{told} does not answer: {error}. Runs are found all the same, within a second or so"),
+            "Start Redis, or see whether its address is right: --broker-url, TARANTELLA_BROKER_URL.",
         )
     else:
         yield Check("broker", Health.OK, f"Redis {version} at {told}; {messages} messages wait")
@@ -336,7 +339,7 @@ def _kept(reasons: dict[str, str]) -> Check:
     )
 
 
-def _queue(waiting: list[Run], served: bool, settings: Settings, suffix: str) -> Check:
+def _queue(waiting: list[Run], served: bool, settings: Settings, starting: str) -> Check:
     """Runs that no command keeps are for the engines of a server, or for workers."""
     if not waiting:
         return Check("queue", Health.OK, "nothing waits")
@@ -344,18 +347,18 @@ def _queue(waiting: list[Run], served: bool, settings: Settings, suffix: str) ->
     told = f"{queued} queued, {len(waiting) - queued} running"
     if served:
         return Check("queue", Health.OK, told)
-    remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{suffix}"
+    remedy = f"Start one: tarantella {'worker' if settings.broker_url else 'serve'}{starting}"
     return Check("queue", Health.FAIL, f"{told}, and no worker lives that would work on them", remedy)
 
 
-def _schedules(kept: Timekeeping, suffix: str) -> Check:
+def _schedules(kept: Timekeeping, starting: str) -> Check:
     """Jobs run by themselves only while a server looks at the clock."""
     paused = f", {kept.paused} paused" if kept.paused else ""
     told = f"{kept.active} kept{paused}" if kept.active or kept.paused else "none"
     if kept.late_seconds <= SCHEDULES_MAY_LAG:
         return Check("schedules", Health.OK, told)
     late = f"{kept.overdue} late, one by {kept.late_seconds / 60:.0f} minutes: no server is there that keeps them"
-    return Check("schedules", Health.FAIL, f"{told}; {late}", f"Start one: tarantella serve{suffix}")
+    return Check("schedules", Health.FAIL, f"{told}; {late}", f"Start one: tarantella serve{starting}")
 
 
 def _stuck(name: str, run_ids: list[str], suffix: str) -> Check:

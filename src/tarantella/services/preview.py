@@ -46,6 +46,7 @@ USUAL = (
 )
 MOST_SUGGESTED = 3
 MOST_AT_ONCE = 4
+_WHAT_IT_MAY_NEED = "Check the address, or what the site needs: a header, a proxy, a private network that is allowed."
 MOST_VALUE = 300
 LEAST_CONFIDENCE = 0.3
 
@@ -101,6 +102,7 @@ async def preview(
     if not wanted.fields:
         spec = replace(spec, fields=tuple(map(Field, USUAL)), item=None)
     wants = Wants.of(spec)
+    spec.check_secrets()
     with _room():
         tools = app.make_tools()
         try:
@@ -157,7 +159,7 @@ async def _visit(tools: Tools, url: Url, spec: Spec, wants: Wants) -> Visit:
         if visit.failure is not None:
             raise PreviewFailed(
                 f"{redact(visit.url)} can't be read: {visit.failure.value}, {redact(visit.detail or '')}.",
-                remedy="Check the address, or what the site needs: --header, --proxy, --allow-network.",
+                remedy=_WHAT_IT_MAY_NEED,
             )
         if visit.not_a_document is not None:
             raise PreviewFailed(
@@ -175,11 +177,12 @@ async def _ask_robots(tools: Tools, url: Url, options: Options) -> None:
     except (FetchError, RobotsUnreachable) as error:
         raise PreviewFailed(
             f"{redact(url.href)} can't be read: {error.failure.value}, {redact(error.message)}.",
-            remedy="Check the address, or what the site needs: --header, --proxy, --allow-network.",
+            remedy=_WHAT_IT_MAY_NEED,
         ) from None
     if not rules.allowed(url.href, options.user_agent):
         raise PreviewFailed(
-            f"robots.txt asks crawlers to leave {redact(url.href)}.", remedy="--ignore-robots fetches it all the same."
+            f"robots.txt asks crawlers to leave {redact(url.href)}.",
+            remedy="`tarantella preview --ignore-robots` fetches it all the same.",
         )
 
 

@@ -80,7 +80,7 @@ async def _run_with_bodies(app: App, run_id: str) -> str:
             return each
     raise InvalidInput(
         f"The run {run_id} has kept no bodies.",
-        remedy="Scrape with --keep-bodies to be able to look again later.",
+        remedy="Let a run keep its bodies (keep_bodies) to be able to look again later.",
         field="run",
     )
 

@@ -236,12 +236,14 @@ def _no_page(run: Run, url: Url, now: float) -> NotFound:
     message = f"{redact(url.href)} is not a page of this run."
     roots = [resolve(root) for root in run.roots]
     if (kept_out := kept_out_by(run.spec.scope, roots, run.spec.include, run.spec.exclude, url)) is not None:
-        why, option = kept_out
-        return NotFound(f"{message} {why}.", remedy=f"To let it in, scrape with another {option}.")
+        why, other = kept_out
+        return NotFound(f"{message} {why}.", remedy=f"To let it in, scrape with {other}.")
     trap = Traps(run.spec.traps, time.gmtime(now).tm_year, run.traps).stopped_by(url)
     if trap is not None:
         why = f"Addresses like it were taken for a trap: {trap.in_words} ({redact(trap.pattern)})."
-        return NotFound(f"{message} {why}", remedy=f"To let it through, scrape with {trap.option}.")
+        return NotFound(
+            f"{message} {why}", remedy=f"To let it through, scrape with the trap limit {trap.let_through_by}."
+        )
     remedy = "It was never found, or too deep; `tarantella runs show` tells how many links were refused, and why."
     return NotFound(message, remedy=remedy)
 

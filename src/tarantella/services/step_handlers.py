@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-import shutil
 from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
@@ -15,12 +14,7 @@ import orjson
 from tarantella.domain.errors import InvalidInput, TarantellaError
 from tarantella.domain.struct import Frozen
 from tarantella.domain.workflow import MOST_RESULT_BYTES
-from tarantella.exporters.export import extension_of
 from tarantella.services.app import App
-from tarantella.services.export import export as write
-from tarantella.services.export import target_of
-from tarantella.services.runs import get
-from tarantella.services.target import USUAL_FORMAT
 from tarantella.settings import Settings
 from tarantella.store.workflow_tasks import Claimed, Verdict
 
@@ -63,36 +57,9 @@ class StepContext(Frozen):
         return cls(**{**value, "workspace": Path(value["workspace"])})
 
 
-# -- handlers that come along
-
-
-def clean_up(context: StepContext, _: App) -> dict[str, Any]:
-    """Remove the workflow's folder and all that its steps have put there."""
-    files = sum(1 for each in context.workspace.rglob("*") if each.is_file()) if context.workspace.is_dir() else 0
-    shutil.rmtree(context.workspace, ignore_errors=True)
-    return {"removed_files": files}
-
-
-def export(context: StepContext, app: App) -> dict[str, Any]:
-    """Write the records of the runs of the steps before, or of the step `of`, into the workflow's folder, in `format`."""
-    wanted, form = context.params.get("of"), context.params.get("format")
-    found = {name: result["run_id"] for name, result in context.results.items() if "run_id" in result}
-    chosen = found if wanted is None else {name: run for name, run in found.items() if name == wanted}
-    if not chosen:
-        raise InvalidInput("No step before this one has made a run whose records could be exported.")
-    files = []
-    for name, run_id in chosen.items():
-        path = context.workspace / f"{name.replace('/', '-')}.{extension_of(form or USUAL_FORMAT)}"
-        target = target_of(app, form, str(path))
-        done = write(app, asyncio.run(get(app, run_id)), target)
-        files.append({"path": str(done.path), "format": done.format, "records": done.records, "run_id": run_id})
-    return {"files": files}
-
-
-BUILT_IN: Mapping[str, Callable[[StepContext, App], Any]] = {"export": export, "clean_up": clean_up}
-
-
 # -- which may be named
+
+BUILT_IN = ("clean_up", "export")  # in step_built_in.py, which only those load who call them
 
 
 def check_handler(settings: Settings, name: str, where: str) -> None:
@@ -102,7 +69,7 @@ def check_handler(settings: Settings, name: str, where: str) -> None:
     module, colon, function = name.partition(":")
     if not colon or not function.isidentifier():
         told = f"There is no handler {name[:100]!r}."
-        remedy = f"Take one of {', '.join(sorted(BUILT_IN))}, or name a function as `module:function`."
+        remedy = f"Take one of {', '.join(BUILT_IN)}, or name a function as `module:function`."
         raise InvalidInput(told, field=where, remedy=remedy)
     if module not in settings.workflow_handlers:
         told = f"The module {module[:100]!r} is not among those whose functions may be steps."
@@ -113,15 +80,9 @@ def check_handler(settings: Settings, name: str, where: str) -> None:
 def find_handler(name: str, open_app: Callable[[], App]) -> Handler:
     """The function of that name. Raises whatever loading its module raises."""
     if name in BUILT_IN:
+        from tarantella.services import step_built_in
 
-        def built_in(context: StepContext) -> Any:
-            app = open_app()
-            try:
-                return BUILT_IN[name](context, app)
-            finally:
-                app.close()
-
-        return built_in
+        return step_built_in.handler(name, open_app)
     module, _, function = name.partition(":")
     found: Handler = getattr(import_module(module), function)
     return found

@@ -110,6 +110,10 @@ class Supervisor:
                 with suppress(ProcessLookupError):
                     engine.process.kill()
 
+    def keeps(self, worker: Watched) -> bool:
+        """Whether a worker is one of these engines."""
+        return worker.host == self._app.hostname and worker.pid in [engine.pid for engine in self.engines]
+
     # -- one engine
 
     async def _keep(self, engine: Engine) -> None:

@@ -13,6 +13,7 @@ from tarantella.domain.url import redact
 from tarantella.domain.vitals import Condition
 from tarantella.queues.broker import Away, ask
 from tarantella.services.app import App
+from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils, Watched
 from tarantella.services.writing import Writing
 from tarantella.store import counters, workflow_tasks
@@ -24,6 +25,10 @@ from tarantella.store.tx import Tx
 STORE_PATIENCE = 2.0
 BROKER_PATIENCE = 1.0
 MOST_WAITING = 100
+KEPT = "The server starts its engines again by itself; `tarantella doctor` tells more."
+KEPT_IN_PART = "The server starts its own engines again by itself, but no worker: `tarantella workers list` shows them."
+NOT_KEPT = "A worker that stands still is not started again by itself: `tarantella workers list` shows which it is."
+NOBODY = "This server has no engines of its own: start a worker with `tarantella worker`, or the server with engines."
 GETS_ON = (Condition.IDLE, Condition.WORKING)
 
 
@@ -33,7 +38,7 @@ class Readiness(Frozen):
     store: str
     engines: str
     is_ready: bool
-    remedy: str | None = None  # of what is wrong with the store
+    remedy: str | None = None
 
 
 class Broker(Frozen):
@@ -61,7 +66,7 @@ class System(Frozen):
     broker: Broker | None = None
 
 
-async def readiness(vigils: Vigils, writing: Writing) -> Readiness:
+async def readiness(vigils: Vigils, writing: Writing, supervisor: Supervisor | None) -> Readiness:
     """The store answers and can be written, and an engine gets on with what there is to do. That there is much is no fault."""
     try:
         await asyncio.wait_for(vigils.look(), STORE_PATIENCE)
@@ -78,10 +83,17 @@ async def readiness(vigils: Vigils, writing: Writing) -> Readiness:
         busy = any(worker.condition is Condition.WORKING for worker in getting_on)
         return Readiness("ok", "working" if busy else "idle", True)
     if not serving:
-        return Readiness("ok", "no engine is at work", False)
+        return Readiness("ok", "no engine is at work", False, _who_mends_it(serving, supervisor))
     worst = max(serving, key=lambda worker: max(worker.silent_for, worker.stuck_for))
     stuck = max(worst.silent_for, worst.stuck_for)
-    return Readiness("ok", f"no engine has made progress for {stuck:.0f} s", False)
+    return Readiness("ok", f"no engine has made progress for {stuck:.0f} s", False, _who_mends_it(serving, supervisor))
+
+
+def _who_mends_it(serving: Sequence[Watched], supervisor: Supervisor | None) -> str:
+    """Who of those that don't get on is started again by itself, and who is not."""
+    if supervisor is None or not supervisor.engines:
+        return NOT_KEPT if serving else NOBODY
+    return KEPT if all(map(supervisor.keeps, serving)) else KEPT_IN_PART
 
 
 async def system(app: App, vigils: Vigils) -> System:

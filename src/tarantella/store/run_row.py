@@ -149,7 +149,7 @@ def cut_surplus(run: Row, change: Change) -> list[int]:
 
 
 def max_pages_reached(max_pages: int) -> Event:
-    meta = {"max_pages": max_pages, "remedy": "raise --max-pages to get the rest"}
+    meta = {"max_pages": max_pages, "remedy": "raise max_pages to get the rest"}
     return Event(MAX_PAGES_REACHED, Level.WARN, meta)
 
 
@@ -326,5 +326,5 @@ def _make_room(notes: dict[str, TrapNote], note: TrapNote) -> bool:
 
 def _trap_stopped(note: TrapNote) -> Event:
     meta = {"rule": note.rule, "pattern": note.pattern, "why": note.in_words, "example": note.sample}
-    meta["remedy"] = f"{note.option} lets it through"
+    meta["remedy"] = f"the trap limit {note.let_through_by} lets it through"
     return Event(TRAP_STOPPED, Level.WARN, meta)

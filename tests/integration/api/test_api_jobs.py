@@ -58,6 +58,8 @@ def test_a_job_is_answered_as_the_system_before_answered(client: Talker, site: S
         ({"strategy": "magic"}, "strategy"),
         ({"requires_auth": "perhaps"}, "requires_auth"),
         ({"colour": "red"}, "colour"),
+        ({"headers": {"Host": "b.example"}}, "headers"),
+        ({"headers": {"Content-Length": "5"}}, "headers"),
         ({"max_depth": 0}, "max_depth"),
         ({"proxy": "nonsense://"}, "proxy"),
     ],

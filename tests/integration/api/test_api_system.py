@@ -6,6 +6,7 @@ import asyncio
 import re
 import resource
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -14,12 +15,14 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from tarantella.api.app import make_api
 from tarantella.domain.errors import StoreBusy
 from tarantella.domain.spec import Spec
 from tarantella.domain.vitals import Vitals
 from tarantella.services import system, writing
 from tarantella.services.app import App
 from tarantella.services.submit import submit
+from tarantella.services.supervisor import Supervisor
 from tarantella.store import counters, workers
 from tarantella.store.database import Database
 
@@ -63,6 +66,31 @@ def test_without_an_engine_a_server_is_not_ready_and_says_so(http: TestClient) -
     told = answer.json()
     assert (answer.status_code, told["code"], told["engines"]) == (503, "not_ready", "no engine is at work")
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    ("own", "elsewhere", "told"),
+    [
+        (2, False, "The server starts its engines again by itself"),
+        (0, False, "This server has no engines of its own"),
+        (0, True, "A worker that stands still is not started again by itself"),
+        (2, True, "The server starts its own engines again by itself, but no worker"),
+    ],
+)
+def test_whoever_is_not_ready_says_who_is_started_again_by_itself_and_who_is_not(
+    app: App, own: int, elsewhere: bool, told: str
+) -> None:
+    clock = time.monotonic()
+    supervisor = Supervisor(app, own, clock=lambda: clock)
+    with TestClient(make_api(app, supervisor=supervisor), base_url="http://127.0.0.1:8000") as http:
+        if elsewhere:
+            engine(app, work=1)
+            assert http.get("/readyz").status_code == 200
+            clock += app.settings.stall_seconds
+        problem = http.get("/readyz").json()
+    assert problem["engines"].startswith("no engine has made progress" if elsewhere else "no engine is at work")
+    assert problem["remedy"].startswith(told)
+    assert problem["detail"] == f"Engines: {problem['engines']}."
 
 
 def test_a_command_that_serves_its_own_run_is_no_engine(app: App, http: TestClient) -> None:

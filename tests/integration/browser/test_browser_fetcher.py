@@ -44,6 +44,25 @@ def test_a_page_with_nothing_on_it_is_given_a_moment_more(lab: Lab) -> None:
     assert "At last" in lab.html("/scripted/blank?ms=60000")  # nothing comes: its script says it, and the page is read
 
 
+@pytest.mark.parametrize("path", ["/wall/checking?ms=2500&id=1", "/wall/checking-in-place?ms=2500"])
+def test_a_check_that_lets_browsers_through_by_itself_is_waited_for(lab: Lab, path: str) -> None:
+    found = lab.fetch(path)
+    assert b"<title>Looms</title>" in found.body
+    assert found.status == 200
+
+
+def test_one_that_does_not_is_read_as_it_is_after_a_while(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tarantella.fetchers.browser.acting.CHECK_SECONDS", 1.0)
+    found = lab.fetch("/wall/checking?ms=60000&id=2")
+    assert (found.status, b"Just a moment" in found.body) == (503, True)
+
+
+def test_nobody_waits_for_a_page_that_refuses(lab: Lab) -> None:
+    began = time.monotonic()
+    assert "permission" in lab.html("/wall/in-words")
+    assert time.monotonic() - began < 5
+
+
 def test_what_never_comes_is_a_timeout(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tarantella.fetchers.browser.visit.SECONDS", 1.0)
     found = lab.failure("/ok", browser={"wait_for": ".nowhere"})

@@ -8,16 +8,22 @@ from contextlib import suppress
 from time import monotonic
 
 from tarantella.domain.browsing import Action, Browsing
+from tarantella.domain.challenge import Signs, passes_by_itself
 from tarantella.fetchers.browser.tab import Tab
 
 MORE_SECONDS = 60.0  # for all the scrolling and clicking that looks for more; then the page is read as it is
 QUIET_SECONDS = 10.0
 BLANK_SECONDS = 3.0
+CHECK_SECONDS = 10.0  # most checks that let browsers through take about five
+LOOKS_AT_CHECK_EVERY = 0.25
+LOOK_SECONDS = 1.0
 _SCROLL = "() => { window.scrollTo(0, document.documentElement.scrollHeight); }"
 _SIZE = "() => [document.documentElement.scrollHeight, document.getElementsByTagName('*').length].join()"
 
 _SOMETHING = """() => !document.body || !document.scripts.length || document.body.innerText.trim() !== ''
   || document.querySelector('img, svg, canvas, video, iframe, frame, object, embed, input') !== null"""
+_SIGNS = """() => [document.title, document.links.length,
+  document.body && document.links.length <= 50 ? document.body.innerText.split(/\\s+/).length : 0]"""
 
 
 class Actor:
@@ -40,6 +46,26 @@ class Actor:
 
         with suppress(Error):
             await self._page.wait_for_function(_SOMETHING, polling=100, timeout=BLANK_SECONDS * 1000)
+
+    async def wait_out_a_check(self) -> bool:
+        """A check that lets browsers through by itself is given the time for it; whether there was one."""
+        if not await self._is_checked():
+            return False
+        for _ in range(int(CHECK_SECONDS / LOOKS_AT_CHECK_EVERY)):
+            await asyncio.sleep(LOOKS_AT_CHECK_EVERY)
+            if not await self._is_checked():
+                break
+        return True
+
+    async def _is_checked(self) -> bool:
+        from playwright.async_api import Error
+
+        try:
+            async with asyncio.timeout(LOOK_SECONDS):
+                title, links, words = await self._page.evaluate(_SIGNS)
+        except (Error, TimeoutError):
+            return False  # it goes on to another page at this very moment, or is too busy to say
+        return passes_by_itself(Signs(links=links, words=words, title=title))
 
     async def act(self, action: Action) -> None:
         if action.optional and not await self._is_there(action):

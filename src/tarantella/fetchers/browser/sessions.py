@@ -90,5 +90,7 @@ class Sessions(Frozen):
 
 def _not_there(name: str) -> NotFound:
     return NotFound(
-        f"There is no session {name!r}.", remedy=f"Store one: tarantella sessions import {name} FILE", field="session"
+        f"There is no session {name!r}.",
+        remedy=f"Store one with `tarantella sessions import {name} FILE`.",
+        field="session",
     )

@@ -121,10 +121,15 @@ class PageVisit:
             found = self._page.wait_for_selector(browsing.wait_for, state="attached", timeout=SECONDS * 1000)
             await self._within(SECONDS + 1, found, "wait_for")
         else:
-            await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
-            await self._within(LONGEST_QUIET, self._actor.see_something(), "quiet")
+            await self._come_to_rest()
+            if await self._within(LONGEST_QUIET, self._actor.wait_out_a_check(), "quiet"):
+                await self._come_to_rest()
         if browsing.scroll or browsing.load_more is not None:
             await self._within(ACTION_SECONDS, self._actor.look_for_more(), "action")
+
+    async def _come_to_rest(self) -> None:
+        await self._within(LONGEST_QUIET, self._actor.rest(), "quiet")
+        await self._within(LONGEST_QUIET, self._actor.see_something(), "quiet")
 
     async def _read(self) -> Response:
         answer = self._tab.document

@@ -323,7 +323,7 @@ def _parsed(url: str) -> dict[str, Any]:
     except ImportError:
         raise InvalidInput(
             "PostgreSQL needs the driver psycopg, which is not installed.",
-            remedy=f"Install it: {sys.executable} -m pip install 'psycopg[binary]'",
+            remedy=f"Install it with `{sys.executable} -m pip install 'psycopg[binary]'`.",
             field="database_url",
         ) from None
     from psycopg import ProgrammingError
