@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 from tarantella.engine import process
 from tarantella.log import NAME
-from tarantella.store import closing, database
+from tarantella.store import closing, database, retrying
 from tests.model.databases import KINDS, NewDatabase
 from tests.model.engines import EngineMachine
 from tests.model.machine import SLICE, StoreMachine
@@ -39,6 +39,7 @@ def small_and_quick() -> Iterator[None]:
     """Slices of two pages instead of a thousand, no rest between transactions, and nothing tuned for a process of its own."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(closing, "AT_ONCE", SLICE)
+        patched.setattr(retrying, "AT_ONCE", SLICE)
         patched.setattr(database, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
         patched.setattr(process, "tune", lambda: None)
         patched.setattr(logging.getLogger(NAME), "disabled", True)
