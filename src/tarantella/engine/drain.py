@@ -19,7 +19,7 @@ from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.recheck import attempt_recheck
-from tarantella.engine.robots import HostMustWait
+from tarantella.engine.robots import HostMustWait, left_alone
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.engine.sitemap import attempt_sitemap, attempt_start
@@ -214,9 +214,11 @@ class Drain:
                 try:
                     self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
                 except HostMustWait as wait:
-                    lane.wait(wait.seconds)
-                    lane.pages.put_back(page)
-                    self._settler.poke()
+                    if (told := left_alone(page, lane, wait, self._tools)) is not None:
+                        self._settler.put(told)
+                    else:
+                        lane.pages.put_back(page)
+                        self._settler.poke()
                 except asyncio.CancelledError:
                     lane.pages.held.discard(page.id)
                     raise
