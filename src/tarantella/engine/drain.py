@@ -143,7 +143,8 @@ class Drain:
                 overtaken = overtaken or lane.pages.looks != looks
                 lane.pages.add(run_id, found, limit if lane.pages.looks == looks else 0)
         except StoreError as error:
-            log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
+            if self._database.damage is None:  # else that is the end, which says why
+                log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
             self._reading.pop(lane.name, None)
         if overtaken:
