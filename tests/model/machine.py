@@ -255,13 +255,21 @@ class StoreMachine(RuleBasedStateMachine):
     def _overdue(self) -> list[tuple[str, Skip]]:
         return self.database.read_now(partial(closing.overdue, now=self.wall))
 
-    def _close(self, run_id: str, reason: Skip, lane: str | None = None, worker_id: str | None = None) -> Settled:
+    def _close(
+        self,
+        run_id: str,
+        reason: Skip,
+        lane: str | None = None,
+        worker_id: str | None = None,
+        waiting_at: float | None = None,
+    ) -> Settled:
         return self.write(
             closing.close_pages,
             run_id=run_id,
             reason=reason,
             lane=lane,
             worker_id=worker_id,
+            waiting_at=waiting_at,
             max_running=self.max_running,
             now=self.wall,
         )
@@ -400,8 +408,8 @@ class StoreMachine(RuleBasedStateMachine):
         hand.news[lane] = LaneNews(lane, self.wall + wait, breaker, clean)
 
     @precondition(lambda self: any(hand.idle() for hand in self.hands))
-    @rule(who=some, which=some, run=st.none() | some)
-    def give_up_or_release(self, who: int, which: int, run: int | None) -> None:
+    @rule(who=some, which=some, run=st.none() | some, before=st.sampled_from([0.0, 20.0]))
+    def give_up_or_release(self, who: int, which: int, run: int | None, before: float) -> None:
         """A lane with nothing in flight: its host is dead, and a run's pages there are closed; or it is given back."""
         hand = pick([hand for hand in self.hands if hand.idle()], who)
         lane = pick(hand.idle(), which)
@@ -410,8 +418,11 @@ class StoreMachine(RuleBasedStateMachine):
         if run is None:
             hand.release(lane)
         elif active:
-            run_id = pick(active, run)
-            self._does(hand, lambda: self._close(run_id, Skip.HOST_DOWN, lane, hand.name))
+            run_id, then = pick(active, run), self.wall - before
+            self._does(hand, lambda: self._close(run_id, Skip.HOST_DOWN, lane, hand.name, then))
+            for page in Seen.in_(self.database).pages.values():
+                if page["reason"] == Skip.HOST_DOWN and self.seen.pages[page["id"]]["state"] == PageState.PENDING:
+                    assert page["charged"] or page["next_at"] <= then, f"{page['url']} came too late to be given up"
 
     @precondition(lambda self: self.hands)
     @rule(who=some, how=st.sampled_from(["vanish", "vanish", "settle and vanish", "retire"]))
