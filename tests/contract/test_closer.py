@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from tarantella.domain.breaker import CLOSED, Breaker, BreakerState
+from tarantella.domain.breaker import CLOSED, STAYS_OPEN, Breaker, BreakerState
 from tarantella.domain.event import DEADLINE_REACHED
 from tarantella.domain.outcome import LaneNews
 from tarantella.domain.page import Skip
@@ -15,9 +15,10 @@ from tarantella.engine.closer import Closer
 from tarantella.engine.holdings import Holdings
 from tarantella.engine.lane import OwnedLane
 from tarantella.store.lanes import Lane
-from tests.contract.world import HOST, NOW, World, failed
+from tests.contract.world import HOST, NOW, World, again, done, failed, link
 
-HOPELESS = Breaker(BreakerState.OPEN, 5, NOW + 300, failed_probes=3)
+GIVEN_UP = NOW + 1  # when the last probe failed
+HOPELESS = Breaker(BreakerState.OPEN, 5, GIVEN_UP + STAYS_OPEN, failed_probes=3)
 
 
 class Desk:
@@ -62,6 +63,37 @@ def test_what_the_last_probe_has_to_say_is_stored_before_its_page_is_closed(worl
     assert set(world.states(run).values()) == {"pending"}
     desk.lane.settled([pages[0].id])
     assert desk.close_hopeless() == {run}
+
+
+def test_what_came_after_the_last_probe_of_a_host_had_failed_waits_for_another(world: World) -> None:
+    waited, desk = world.submit("1", "2", "3"), Desk(world)
+    tried, _, finder = world.take(waited)
+    world.settle(desk.worker, again(tried, GIVEN_UP + 30))
+    world.now = GIVEN_UP + 0.5
+    world.settle(desk.worker, done(finder, link("found")))
+    other = world.submit("other")
+    desk.lane.pages.stands({waited, other})
+    assert desk.close_hopeless() == set()
+    assert world.states(waited) == {
+        "1": "skipped(host_down)",
+        "2": "skipped(host_down)",
+        "3": "done",
+        "found": "pending",
+    }
+    assert world.states(other) == {"other": "pending"}
+    # They are not given up with the next look either, but when as many probes have failed again.
+    assert desk.close_hopeless() == set()
+    assert desk.lane.breaker.state is BreakerState.OPEN
+
+
+def test_what_was_taken_back_after_the_last_probe_had_failed_waits_for_another(world: World) -> None:
+    run, desk = world.submit("1"), Desk(world)
+    world.settle(desk.worker, failed(world.take(run)[0]))
+    world.now = GIVEN_UP + 0.5
+    world.retry_failed(run)
+    desk.lane.pages.stands({run})
+    assert desk.close_hopeless() == set()
+    assert world.states(run) == {"1": "pending"}
 
 
 def test_who_gets_the_lane_of_a_host_that_was_given_up_probes_it_again(world: World) -> None:

@@ -14,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from tarantella.crashpoints import EXIT_CODE
+from tarantella.domain.event import RUN_REQUEUED
 from tarantella.services import runs
 from tarantella.services.foreground import work_on
 from tarantella.services.submit import new_id, submit
@@ -222,6 +223,32 @@ def test_commands_after_the_end_of_a_run_survive_their_own_death(tmp_path: Path,
             assert_complete(read_run(data_dir), site, key)
 
     in_every_copy(AT_THE_END, original, tmp_path, afterwards)
+
+
+def test_a_retry_of_thousands_survives_the_death_of_its_command_between_two_slices(
+    tmp_path: Path, site: SiteProcess
+) -> None:
+    original, pages = tmp_path / "data", 2_500
+    urls = [site.url_for(f"/404?n={number}") for number in range(pages)]
+    with driver(original, "scrape", *urls, spec={"per_host": 50, "concurrency": 50}) as child:
+        assert child.wait() == 0, child.errors
+    assert read_run(original).counts["failed"] == pages
+
+    for at in (1, 2):
+        data_dir = tmp_path / f"at-{at}" / "data"
+        shutil.copytree(original, data_dir)
+        command = ("runs", "retry-failed", "latest", "--quiet")
+        with tarantella(data_dir, *command, env=crash_env(at, "retake")) as child:
+            assert child.wait() == EXIT_CODE, child.errors
+        check(data_dir)
+        run = read_run(data_dir)
+        assert 0 < run.counts["pending"] < pages
+        asyncio.run(go_on(data_dir, urls[0]))
+        check(data_dir, at_rest=True)
+        run = read_run(data_dir)
+        assert (run.status, run.counts["failed"], run.events.count(RUN_REQUEUED)) == ("failed", pages, 1)
+        # Each was taken back once, and tried once more.
+        assert one_value(data_dir, "SELECT count(*) FROM pages WHERE tries <> 3") == 0
 
 
 def test_a_long_crawl_survives_its_death_while_it_waits(tmp_path: Path, site: SiteProcess) -> None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import random
+import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar
 
@@ -16,10 +18,12 @@ import pytest
 from tarantella.domain.errors import StoreBusy
 from tarantella.services import runs
 from tarantella.services.submit import submit
+from tarantella.store import schema
+from tarantella.store.connection import DriverError
 from tarantella.store.database import Database
 from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
-from tests.fault.commands import driver
+from tests.fault.commands import driver, tarantella
 from tests.fault.crawler import quick_app, spec_of
 from tests.fault.engines import engine, until_over
 from tests.fault.invariants import check, read_run
@@ -170,3 +174,44 @@ def test_a_data_directory_that_cant_be_written_is_a_clear_error(
     assert "--data-dir" in line or "own its folder" in line
     if used_before:
         check(data_dir, at_rest=True)
+
+
+def damage(data_dir: Path) -> None:
+    """Zeros over all that is in the file but its first page, as a failing disk or a slip of the hand leaves them."""
+    path = data_dir / "tarantella.db"
+    with closing(sqlite3.connect(path, isolation_level=None, timeout=30)) as db:
+        # What is still in the log would be read from there.
+        while db.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]:
+            pass
+        [size] = db.execute("PRAGMA page_size").fetchone()
+    with path.open("r+b") as file:
+        file.seek(size)
+        file.write(bytes(path.stat().st_size - size))
+
+
+def test_a_database_that_is_damaged_during_a_crawl_ends_it_and_is_told(site: SiteProcess, data_dir: Path) -> None:
+    with tarantella(data_dir, "scrape", start_url(site), "--depth", "all", "--allow-network", "127.0.0.0/8") as child:
+        until(lambda: len(site.hits()) > 10, 20, "nothing is fetched")
+        damage(data_dir)
+        assert child.wait() == 1
+    assert_told_of_damage(child, data_dir)
+    with tarantella(data_dir, "runs", "resume", "latest") as child:
+        assert child.wait() == 1
+    assert_told_of_damage(child, data_dir)
+
+
+def assert_told_of_damage(child: Child, data_dir: Path) -> None:
+    [said] = [line for line in child.errors.splitlines() if line.startswith("error: ")]
+    assert f"{data_dir / 'tarantella.db'} is damaged" in said
+    assert "`tarantella doctor`" in said
+    assert "Restore it from a copy" in said
+
+
+def test_what_is_no_json_is_not_called_a_damaged_database(data_dir: Path) -> None:
+    path = data_dir / "tarantella.db"
+    schema.prepare(path)
+    opened = Database(path)
+    with pytest.raises(DriverError, match="malformed JSON"):
+        opened.read_now(lambda tx: tx.value("SELECT json('{')"))
+    assert opened.damage is None
+    opened.close()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tarantella.domain.event import ROBOTS_UNREADABLE
 from tarantella.services.app import App
 from tests.integration.crawling import QUICK, asked, awaited, begin, crawl, gaps, hits
 from tests.site import Call, Reply, Request, Site
@@ -98,6 +99,11 @@ async def test_a_robots_txt_that_can_not_be_read_is_tried_three_times_and_then_t
     assert crawled.run.counts.incomplete == 3
     first, second = gaps(site.hits)
     assert (first >= QUICK.base, second >= QUICK.base * QUICK.factor) == (True, True)
+    # Each wait is told of once, whoever waits.
+    told = [event["meta"] for event in crawled.events if event["message"] == ROBOTS_UNREADABLE]
+    waits = [(each["host"], each["tries"], each["seconds"]) for each in told]
+    assert waits == [("127.0.0.1", 1, QUICK.base), ("127.0.0.1", 2, QUICK.base * QUICK.factor)]
+    assert all(f"status {status}" in each["detail"] for each in told)
 
 
 @awaited

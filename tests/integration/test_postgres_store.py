@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from typing import Any
 
@@ -24,7 +25,7 @@ from tarantella.store.ids import new_id
 from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 from tests.contract.world import HOST, NOW, link
-from tests.postgres import PASSWORD, Server
+from tests.postgres import PASSWORD, TEMPLATE, Server, binaries_or_skip
 
 
 @pytest.fixture
@@ -157,6 +158,88 @@ def test_a_lock_that_somebody_holds_for_too_long_is_a_busy_store(postgres_url: s
     impatient.write_now(lambda tx: named(tx, "now"))
     assert names(impatient) == ["now"]
     impatient.close()
+
+
+def test_a_statement_that_takes_longer_than_its_role_may_is_done_again(postgres_server: Server) -> None:
+    with impatient(postgres_server, "300ms") as url:
+        opened, calls = Database(url), []
+
+        def work(tx: Tx) -> None:
+            calls.append("call")
+            named(tx, "once")
+            if len(calls) == 1:
+                tx.execute("SELECT pg_sleep(5)")
+
+        opened.write_now(work)
+        assert (len(calls), names(opened)) == (2, ["once"])
+        opened.close()
+
+
+def test_statements_that_always_take_longer_are_told_with_the_name_of_the_setting(postgres_server: Server) -> None:
+    with impatient(postgres_server, "50ms") as url:
+        opened = Database(url, patience=0.2)
+        with pytest.raises(StoreBusy, match="stopped a statement of ours: .*statement timeout") as caught:
+            opened.write_now(lambda tx: tx.execute("SELECT pg_sleep(5)"))
+        assert "SET statement_timeout" in str(caught.value.remedy)
+        opened.close()
+
+
+@contextmanager
+def impatient(server: Server, timeout: str) -> Iterator[str]:
+    """Where statements may take so long."""
+    name = server.new_database()
+    server.run(f"ALTER DATABASE {name} SET statement_timeout = '{timeout}'")
+    yield server.url(name)
+    server.drop(name)
+
+
+def test_a_server_that_can_only_be_read_is_left_for_one_that_can_be_written(postgres_server: Server) -> None:
+    with Server(binaries_or_skip()) as former:
+        for server in (former, postgres_server):
+            server.run(f"CREATE DATABASE failover TEMPLATE {TEMPLATE}")
+        hosts = f"127.0.0.1:{former.port},127.0.0.1:{postgres_server.port}"
+        url = f"postgresql://tester:{PASSWORD}@{hosts}/failover"
+        opened = Database(url, patience=20)
+        opened.write_now(partial(named, name="before"))
+        make_read_only(former)
+        opened.write_now(partial(named, name="after"))
+        after = [
+            psycopg.connect(server.url("failover")).execute("SELECT name FROM lanes").fetchall()
+            for server in (former, postgres_server)
+        ]
+        assert after == [[("before",)], [("after",)]]
+        opened.close()
+        postgres_server.drop("failover")
+
+
+def test_a_server_that_can_only_be_read_is_waited_for_and_told(postgres_server: Server) -> None:
+    with Server(binaries_or_skip()) as server:
+        name = server.new_database()
+        opened = Database(server.url(name), patience=0.3)
+        picky = Database(f"{server.url(name)}&target_session_attrs=read-write", patience=0.3)
+        make_read_only(server)
+        for database in (opened, picky):
+            with pytest.raises(StoreBusy, match="can only be read now: .*read-only") as caught:
+                database.write_now(partial(named, name="x"))
+            assert "default_transaction_read_only" in str(caught.value.remedy)
+        assert names(opened) == []
+        assert [finding.told for finding in dialect_of(server.url(name)).examine() if not finding.sound] == [
+            "it can only be read"
+        ]
+        make_read_only(server, "off")
+        opened.write_now(partial(named, name="x"))
+        assert names(picky) == ["x"]
+        opened.close()
+        picky.close()
+
+
+def make_read_only(server: Server, on: str = "on") -> None:
+    """For those who are connected, too: they hear of it within a moment."""
+    server.run(f"ALTER SYSTEM SET default_transaction_read_only = {on}")
+    server.run("SELECT pg_reload_conf()")
+    with psycopg.connect(server.url("postgres"), autocommit=True) as looking:
+        while looking.execute("SHOW default_transaction_read_only").fetchone() != (on,):
+            time.sleep(0.02)
 
 
 def test_every_commit_waits_for_the_disk_whatever_the_server_is_used_to(postgres_server: Server) -> None:
@@ -322,4 +405,5 @@ def test_who_may_only_read_is_told_so(postgres_server: Server, postgres_url: str
 def test_the_place_is_told_without_its_password() -> None:
     told = dialect_of("postgresql://me:s3cret@db.example:5433/crawls?sslpassword=s3cret&connect_timeout=3").told
     assert told == "postgresql://me@db.example:5433/crawls"
+    assert dialect_of("postgresql://me@one:5433,two/crawls").told == "postgresql://me@one:5433,two/crawls"
     assert dialect_of("postgresql:///crawls?host=/run/pg").told == "postgresql:///crawls?host=/run/pg"

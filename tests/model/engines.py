@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tarantella.domain.backoff import Backoff
 from tarantella.domain.errors import Conflict, StoreError, WorkerDead
 from tarantella.domain.failure import Failure
+from tarantella.domain.page import PageState, Skip
 from tarantella.domain.run import Priority, RunStatus
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Spec
@@ -40,8 +41,11 @@ T = TypeVar("T")
 
 NOW = 1_700_000_000.0
 HOUR = 3_600.0
+A_MOMENT = 0.01
 HOSTS = ("a.example", "b.example", "c.example")
 MOST_PUPPETS, MOST_RUNS = 3, 4
+MOST_DIALS = 50
+LONGEST_DELAY = 40.0
 CONCURRENCY = 3
 # Ten times slower than usual, so that an hour has fewer ticks.
 TIMING = Timing(
@@ -63,6 +67,7 @@ specs = st.builds(
     concurrency=st.sampled_from([1, CONCURRENCY]),
     backoff=st.just(Backoff(base=20.0, factor=3.0, cap=60.0, jitter=0.0)),
     attempts=st.sampled_from([2, 3]),
+    delay=st.sampled_from([0.0, 0.0, LONGEST_DELAY]),
 )
 answers = st.sampled_from(["page", "page", "page", "page", "network", "gone", "rate", "moved", "unstorable", "broken"])
 several = st.lists(answers, max_size=8)  # what is not answered goes on waiting
@@ -94,6 +99,14 @@ class EngineMachine(RuleBasedStateMachine):
         self.frozen: list[Puppet] = []
         self.promised: dict[str, set[str]] = defaultdict(set)
         self.rude: list[str] = []
+        self.down: set[str] = set()  # hosts that give nothing now
+        self.failed_at: dict[str, float] = {}  # host → when a request to it failed last
+        self.waits_since: dict[int, float] = {}  # page → since when it is pending where it is
+        self.asked_at: dict[
+            tuple[str, str], tuple[float, str]
+        ] = {}  # run and host → when it was asked last, and by whom
+        self.ended_well: set[str] = set()
+        self.unheard: set[str] = set()  # whose last words were lost
         self.somebody_survives = False
         self.numbers = 0
         self.seen = Seen.in_(self.database)
@@ -106,15 +119,32 @@ class EngineMachine(RuleBasedStateMachine):
             for outcome in result.outcomes:
                 self.promised[outcome.page.run_id] |= {found.fingerprint for found in outcome.links}
 
-    def dialled(self, puppet: Puppet, url: str) -> None:
-        """Whoever asks a host owns its lane: that is what politeness rests on."""
+    def dialled(self, puppet: Puppet, url: str, run_id: str) -> None:
+        """Whoever asks a host owns its lane, and keeps its distance: that is what politeness rests on."""
         lane = resolve(url).lane
         owner = self.database.read_now(lambda tx: tx.value("SELECT owner FROM lanes WHERE name = :name", name=lane))
         if owner != puppet.id:
             self.rude.append(f"{puppet.id} asks {lane}, which {owner} owns")
+        before, who = self.asked_at.get((run_id, lane), (-HOUR, puppet.id))
+        self.asked_at[run_id, lane] = self.time.monotonic, puppet.id
+        apart, wanted = self.time.monotonic - before, self.seen.specs[run_id]["delay"]
+        if apart < wanted - A_MOMENT and self._left_word(who):
+            self.rude.append(f"{puppet.id} asks {lane} for {run_id} {apart} s after {who}, and not {wanted} s")
 
-    @initialize(urls=starts, puppets=st.integers(1, 2), max_running=st.integers(1, 2), somebody_survives=st.booleans())
-    def begin(self, urls: list[tuple[str, int]], puppets: int, max_running: int, somebody_survives: bool) -> None:
+    def _left_word(self, who: str) -> bool:
+        """Who ends without a word tells nobody when it asked last."""
+        return who in self.ended_well or who in Seen.in_(self.database).living
+
+    @initialize(
+        urls=starts,
+        puppets=st.integers(1, 2),
+        max_running=st.integers(1, 2),
+        somebody_survives=st.booleans(),
+        delay=st.sampled_from([0.0, LONGEST_DELAY]),
+    )
+    def begin(
+        self, urls: list[tuple[str, int]], puppets: int, max_running: int, somebody_survives: bool, delay: float
+    ) -> None:
         self.max_running = max_running
         self.somebody_survives = somebody_survives
         for _ in range(puppets):
@@ -124,6 +154,7 @@ class EngineMachine(RuleBasedStateMachine):
             scope=ScopeKind.ANY,
             obey_robots=False,
             concurrency=CONCURRENCY,
+            delay=delay,
             backoff=Backoff(base=20.0, factor=3.0, cap=60.0, jitter=0.0),
         )
         self._submit(urls, spec)
@@ -265,11 +296,16 @@ class EngineMachine(RuleBasedStateMachine):
             else:
                 # Who can't even begin says so; once at work, nobody ends because of the store.
                 assert error is None or (isinstance(error, StoreError) and not puppet.works), error
+            if error is None and puppet.id not in self.unheard:
+                self.ended_well.add(puppet.id)
             self.puppets.remove(puppet)
             puppet.kill()
 
     def _grant(self, puppet: Puppet, which: int, fault: Fault) -> None:
-        puppet.grant(pick(puppet.asked, which), fault, self.committed)
+        ask = pick(puppet.asked, which)
+        if ask.name == "retire" and fault is Fault.BEFORE:
+            self.unheard.add(puppet.id)
+        puppet.grant(ask, fault, self.committed)
         self._run(puppet)
         self.the_laws_hold()
 
@@ -290,7 +326,9 @@ class EngineMachine(RuleBasedStateMachine):
 
     def _visit(self, dial: Dial, how: str) -> Visit:
         url = dial.url
-        if how == "network":
+        host = resolve(url).lane
+        if how == "network" or host in self.down:
+            self.failed_at[host] = self.time.monotonic
             return Visit(url, failure=Failure.NETWORK, detail="reset")
         if how == "gone":
             return Visit(url, 404, failure=Failure.NOT_FOUND, detail="HTTP 404")
@@ -304,6 +342,39 @@ class EngineMachine(RuleBasedStateMachine):
             return Visit(url, UNSTORABLE, failure=Failure.NOT_FOUND, detail="a status of which there is none")
         found = Extracted(data={"title": "\ud800" if how == "broken" else "title"}, hrefs=links_of(url))
         return Visit(url, 200, 100, "text/html", extracted=found)
+
+    @precondition(lambda self: self.puppets)
+    @rule(ends=several)
+    def others_take_over(self, ends: list[str]) -> None:
+        """Everybody ends as they should, and somebody else goes on at once."""
+        for puppet in list(self.puppets):
+            self._answer(puppet, [*ends, *["page"] * MOST_DIALS])
+            if puppet in self.puppets:
+                puppet.stop()
+                self._grant_all(puppet)
+        self._start(None)
+        for _ in range(2):
+            self._pass(TIMING.tick)
+            for puppet in list(self.puppets):
+                self._grant_all(puppet)
+            self.the_laws_hold()
+
+    @precondition(lambda self: self.puppets)
+    @rule(host=st.sampled_from(HOSTS), ends=several, turns=st.integers(4, 12))
+    def a_host_is_down(self, host: str, ends: list[str], turns: int) -> None:
+        """For some minutes, or for so long that it is given up."""
+        self.down.add(host)
+        for _ in range(turns):
+            self._pass(110.0)
+            for puppet in list(self.puppets):
+                self._grant_all(puppet)
+                if puppet in self.puppets:
+                    # What it asked is answered at once.
+                    self._answer(puppet, [*ends, *["page"] * MOST_DIALS])
+                if puppet in self.puppets:
+                    self._grant_all(puppet)
+            self.the_laws_hold()
+        self.down.discard(host)
 
     # -- time
 
@@ -327,7 +398,7 @@ class EngineMachine(RuleBasedStateMachine):
     @invariant()
     def the_laws_hold(self) -> None:
         seen = Seen.in_(self.database)
-        wrong = [*broken(self.seen, seen, self.max_running), *self.rude, *self._crowds(seen)]
+        wrong = [*broken(self.seen, seen, self.max_running), *self.rude, *self._crowds(seen), *self._given_up(seen)]
         for run_id, run in seen.runs.items():
             if run["reason"] != runs.DELETING:
                 known = {page["fingerprint"] for page in seen.of_run("pages", run_id)}
@@ -335,6 +406,24 @@ class EngineMachine(RuleBasedStateMachine):
                     wrong.append(f"run {run_id} has the pages {known}, and should have {self.promised[run_id]}")
         assert not wrong, "\n".join(wrong)
         self.seen = seen
+        # Whoever does not run may be asked less: the others of the lane need not wait for it.
+        running = {run_id for run_id, run in seen.runs.items() if (run["status"], run["wanted"]) == ("running", "run")}
+        self.asked_at = {key: asked for key, asked in self.asked_at.items() if key[0] in running}
+
+    def _given_up(self, seen: Seen) -> list[str]:
+        """A host is given up for those who waited for it when a request to it failed, not for who came since."""
+        wrong = []
+        for id_, page in seen.pages.items():
+            was = self.seen.pages.get(id_)
+            if was is not None and was["run_id"] != page["run_id"]:
+                was = None  # it has the number of a page that was deleted
+            if was is None or (was["state"], was["lane"]) != (PageState.PENDING, page["lane"]):
+                self.waits_since[id_] = self.time.monotonic
+            if page["reason"] == Skip.HOST_DOWN and (was is None or was["reason"] != Skip.HOST_DOWN):
+                failed = self.failed_at.get(page["lane"], -HOUR)
+                if failed < self.waits_since[id_]:
+                    wrong.append(f"{page['url']} is given up, and nothing has failed since it waits")
+        return wrong
 
     def _crowds(self, seen: Seen) -> list[str]:
         """Of no run is more in flight than it allows, whoever fetches it."""
@@ -389,7 +478,7 @@ class EngineMachine(RuleBasedStateMachine):
             self._grant_all(puppet)
             while puppet in self.puppets and puppet.web.dials:
                 self._answer(puppet, ["page"] * len(puppet.web.dials))
-                self._pass(0.02)
+                self._pass(LONGEST_DELAY)
                 self._grant_all(puppet)
             self.the_laws_hold()
 

@@ -173,6 +173,8 @@ def _end(seen: Seen, run: Row) -> Iterator[str]:
         for table in ("stands", "run_workers"):
             if left := seen.of_run(table, run["id"]):
                 yield f"{len(left)} rows in {table} after the end"
+    if over and run["retries_below"] is not None:
+        yield f"pages below {run['retries_below']} should have been tried again before the end"
     if not over and not run["pending"] and run["reason"] != SUBMITTING:
         yield "it has nothing to do, and does not end"
 

@@ -16,12 +16,12 @@ from tarantella.domain.breaker import Breaker, BreakerState
 from tarantella.domain.errors import Conflict, NotFound, WorkerDead
 from tarantella.domain.event import RETRY_SCHEDULED, Event
 from tarantella.domain.outcome import Attempt, LaneNews, Link, Move, Outcome
-from tarantella.domain.page import Page, PageState, Skip
-from tarantella.domain.run import Priority, RunStatus
+from tarantella.domain.page import INCOMPLETE_SKIPS, Page, PageState, Skip
+from tarantella.domain.run import TERMINAL, Priority, RunStatus
 from tarantella.domain.spec import Spec
 from tarantella.domain.url import fingerprint, resolve
 from tarantella.engine.clock import Clock
-from tarantella.store import admission, closing, duties, runs, steering, workers
+from tarantella.store import admission, closing, duties, retrying, runs, steering, workers
 from tarantella.store.database import Database
 from tarantella.store.settle import Settled
 from tarantella.store.tx import Tx
@@ -71,6 +71,17 @@ def pick(found: list[T], number: int) -> T:
     return found[number % len(found)]
 
 
+def _is_unfinished(page: Row) -> bool:
+    """Whether a retry is about this page."""
+    return page["state"] == PageState.FAILED or (
+        page["state"] == PageState.SKIPPED and page["reason"] in INCOMPLETE_SKIPS
+    )
+
+
+def _is_over(run: Row | None) -> bool:
+    return run is None or RunStatus(run["status"]) in TERMINAL
+
+
 @dataclass(frozen=True)
 class Draft:
     """A run whose submission is under way."""
@@ -94,6 +105,7 @@ class StoreMachine(RuleBasedStateMachine):
         self.gone: list[str] = []  # processes that ended without a word
         self.drafts: list[Draft] = []
         self.promised: dict[str, set[str]] = defaultdict(set)  # run → the addresses that belong to it
+        self.again: dict[str, list[Row]] = {}  # run → the pages that are to be tried again before it ends
         self.numbers = 0
         self.repaired_to = ("", "")
         self.seen = Seen.in_(self.database)  # after the last step
@@ -193,12 +205,18 @@ class StoreMachine(RuleBasedStateMachine):
         elif what == "cancel":
             self.steer(steering.want_cancel, run_id)
         elif what == "retry":
-            self.steer(steering.retry_failed, run_id, keeper=kept_by, **admitting)
+            self._retry(run_id, keeper=kept_by, **admitting)
         elif what == "delete":
             # Nobody promises that the command which deletes lives to the last slice.
             self.steer(runs.delete_some, run_id, limit=SLICE)
         else:
             self._cancel_and_delete(run_id)
+
+    def _retry(self, run_id: str, **values: Any) -> None:
+        unfinished = [page for page in self.seen.of_run("pages", run_id) if _is_unfinished(page)]
+        if pages := self.steer(steering.retry_failed, run_id, **values):
+            assert pages == len(unfinished), f"{pages} pages are tried again, and {len(unfinished)} should be"
+            self.again[run_id] = unfinished
 
     def _cancel_and_delete(self, run_id: str) -> None:
         """All of it, at once. What workers have of it in flight comes too late, and somebody else's page may have its number."""
@@ -237,13 +255,21 @@ class StoreMachine(RuleBasedStateMachine):
     def _overdue(self) -> list[tuple[str, Skip]]:
         return self.database.read_now(partial(closing.overdue, now=self.wall))
 
-    def _close(self, run_id: str, reason: Skip, lane: str | None = None, worker_id: str | None = None) -> Settled:
+    def _close(
+        self,
+        run_id: str,
+        reason: Skip,
+        lane: str | None = None,
+        worker_id: str | None = None,
+        waiting_at: float | None = None,
+    ) -> Settled:
         return self.write(
             closing.close_pages,
             run_id=run_id,
             reason=reason,
             lane=lane,
             worker_id=worker_id,
+            waiting_at=waiting_at,
             max_running=self.max_running,
             now=self.wall,
         )
@@ -382,8 +408,8 @@ class StoreMachine(RuleBasedStateMachine):
         hand.news[lane] = LaneNews(lane, self.wall + wait, breaker, clean)
 
     @precondition(lambda self: any(hand.idle() for hand in self.hands))
-    @rule(who=some, which=some, run=st.none() | some)
-    def give_up_or_release(self, who: int, which: int, run: int | None) -> None:
+    @rule(who=some, which=some, run=st.none() | some, before=st.sampled_from([0.0, 20.0]))
+    def give_up_or_release(self, who: int, which: int, run: int | None, before: float) -> None:
         """A lane with nothing in flight: its host is dead, and a run's pages there are closed; or it is given back."""
         hand = pick([hand for hand in self.hands if hand.idle()], who)
         lane = pick(hand.idle(), which)
@@ -392,8 +418,11 @@ class StoreMachine(RuleBasedStateMachine):
         if run is None:
             hand.release(lane)
         elif active:
-            run_id = pick(active, run)
-            self._does(hand, lambda: self._close(run_id, Skip.HOST_DOWN, lane, hand.name))
+            run_id, then = pick(active, run), self.wall - before
+            self._does(hand, lambda: self._close(run_id, Skip.HOST_DOWN, lane, hand.name, then))
+            for page in Seen.in_(self.database).pages.values():
+                if page["reason"] == Skip.HOST_DOWN and self.seen.pages[page["id"]]["state"] == PageState.PENDING:
+                    assert page["charged"] or page["next_at"] <= then, f"{page['url']} came too late to be given up"
 
     @precondition(lambda self: self.hands)
     @rule(who=some, how=st.sampled_from(["vanish", "vanish", "settle and vanish", "retire"]))
@@ -445,6 +474,8 @@ class StoreMachine(RuleBasedStateMachine):
             workers.forget_old(tx, self.wall - 7 * 86_400.0)
 
         self.write(sweep)
+        for run_id in self.database.read_now(retrying.unfinished):
+            self.write(retrying.go_on, run_id=run_id, now=self.wall)
         half = self.database.read_now(
             lambda tx: [
                 run_id for reason in runs.UNSEEN for run_id in duties.unfinished_submissions(tx, reason, self.wall)
@@ -478,8 +509,18 @@ class StoreMachine(RuleBasedStateMachine):
                 known = {page["fingerprint"] for page in seen.of_run("pages", run_id)}
                 if known != self.promised[run_id]:
                     wrong.append(f"run {run_id} has the pages {known}, and should have {self.promised[run_id]}")
+        for run_id in [run_id for run_id in self.again if _is_over(seen.runs.get(run_id))]:
+            wrong += self._not_tried_again(seen, run_id)
         assert not wrong, "\n".join(wrong)
         self.seen = seen
+
+    def _not_tried_again(self, seen: Seen, run_id: str) -> list[str]:
+        """Of the pages that were to be tried again, those that were not, though nobody has cancelled that."""
+        pages = self.again.pop(run_id)
+        if run_id not in seen.runs or seen.runs[run_id]["status"] == RunStatus.CANCELLED:
+            return []
+        left = [page["url"] for page in pages if seen.pages[page["id"]]["tries"] < page["tries"] + 2]
+        return [f"run {run_id} has ended, and did not try {left} again"] if left else []
 
     def teardown(self) -> None:
         """In the end everybody is gone but one healthy worker, and everything that was ever taken in comes to an end."""

@@ -154,12 +154,12 @@ class Dial:
 class Web:
     """A worker's way to the web: requests wait here."""
 
-    def __init__(self, dialled: Callable[[str], None]) -> None:
+    def __init__(self, dialled: Callable[[str, str], None]) -> None:
         self.dials: list[Dial] = []
         self._dialled = dialled
 
     async def visit(self, request: Request, wants: Wants, keep_body: bool) -> Visit:
-        self._dialled(request.url.href)
+        self._dialled(request.url.href, request.options.owner)
         dial = Dial(request.url.href, asyncio.get_running_loop().create_future())
         self.dials.append(dial)
         try:
@@ -178,7 +178,7 @@ class Puppet:
     timing: Timing
     max_running: int
     only_run: str | None
-    dialled: Callable[[Puppet, str], None]
+    dialled: Callable[[Puppet, str, str], None]  # who asks for what, and for which run
     gate: Gate = field(init=False)
     web: Web = field(init=False)
     loop: Loop = field(init=False)

@@ -15,9 +15,10 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import seed as seeded
 from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
+from tarantella.domain import breaker
 from tarantella.engine import process
 from tarantella.log import NAME
-from tarantella.store import closing, database
+from tarantella.store import closing, database, retrying
 from tests.model.databases import KINDS, NewDatabase
 from tests.model.engines import EngineMachine
 from tests.model.machine import SLICE, StoreMachine
@@ -36,9 +37,13 @@ USUAL = settings(
 
 @contextmanager
 def small_and_quick() -> Iterator[None]:
-    """Slices of two pages instead of a thousand, no rest between transactions, and nothing tuned for a process of its own."""
+    """Slices of two pages instead of a thousand, hosts that are given up soon, no rest between transactions, and nothing tuned for a process of its own."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(closing, "AT_ONCE", SLICE)
+        patched.setattr(retrying, "AT_ONCE", SLICE)
+        # No story is so long that a host would fail as often as it may.
+        patched.setattr(breaker, "TRIPS_AFTER", 2)
+        patched.setattr(breaker, "PROBES_BEFORE_GIVING_UP", 2)
         patched.setattr(database, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
         patched.setattr(process, "tune", lambda: None)
         patched.setattr(logging.getLogger(NAME), "disabled", True)

@@ -200,6 +200,20 @@ def test_no_engine_is_blamed_for_the_time_in_which_the_store_was_silent(
     asyncio.run(story())
 
 
+@pytest.mark.parametrize("silent", [30.0, 70.0])
+def test_a_server_without_engines_notices_workers_that_are_gone_with_their_machine(app: App, silent: float) -> None:
+    async def story() -> list[str]:
+        clock, worker = Time(), workers.WorkerInfo(new_id(), None, "a machine that burnt down", 1, "0")
+        supervisor = Supervisor(app, 0, clock=clock)
+        await app.database.write(lambda tx: workers.register(tx, worker, 1.0))
+        for second in range(0, int(silent), 5):
+            clock.seconds = second
+            await supervisor.look()
+        return [row.id for row in await app.database.read(workers.alive)]
+
+    assert len(asyncio.run(story())) == (1 if silent < 60 else 0)
+
+
 def test_an_engine_that_has_nothing_to_do_is_left_alone(patient: App) -> None:
     async def story() -> None:
         clock = Time()

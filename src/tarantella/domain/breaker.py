@@ -56,6 +56,11 @@ class Breaker(Frozen):
         return self
 
     @property
+    def opened_at(self) -> float:
+        """When it opened, or a probe failed, the last time."""
+        return self.open_until - STAYS_OPEN
+
+    @property
     def is_hopeless(self) -> bool:
         return self.failed_probes >= PROBES_BEFORE_GIVING_UP
 

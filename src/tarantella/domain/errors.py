@@ -10,7 +10,8 @@ TarantellaError
 ├── Overloaded        too many do this at once; try again
 ├── StoreError        the database
 │   ├── StoreBusy     locked for too long; try again
-│   ├── StoreBroken   disk full, read-only, not a database
+│   ├── StoreBroken   disk full, read-only
+│   │   └── StoreDamaged  what is stored can't be read any more; no trying again will help
 │   └── SchemaTooNew  written by a newer Tarantella
 └── WorkerDead        this process was declared dead while it slept; it must not write any more
 """
@@ -77,6 +78,10 @@ class StoreBusy(StoreError):
 
 class StoreBroken(StoreError):
     code = "store_broken"
+
+
+class StoreDamaged(StoreBroken):
+    pass
 
 
 class SchemaTooNew(StoreError):

@@ -19,7 +19,7 @@ from tarantella.engine.holdings import BATCH, Holdings
 from tarantella.engine.ladder import is_to_be_rechecked
 from tarantella.engine.lane import FOREVER, OwnedLane
 from tarantella.engine.recheck import attempt_recheck
-from tarantella.engine.robots import HostMustWait
+from tarantella.engine.robots import HostMustWait, left_alone
 from tarantella.engine.served import ServedRun
 from tarantella.engine.settler import Settler
 from tarantella.engine.sitemap import attempt_sitemap, attempt_start
@@ -143,7 +143,8 @@ class Drain:
                 overtaken = overtaken or lane.pages.looks != looks
                 lane.pages.add(run_id, found, limit if lane.pages.looks == looks else 0)
         except StoreError as error:
-            log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
+            if self._database.damage is None:  # else that is the end, which says why
+                log.warning("Pages could not be read", action="take_failed", lane=lane.name, error=str(error))
         finally:
             self._reading.pop(lane.name, None)
         if overtaken:
@@ -214,9 +215,11 @@ class Drain:
                 try:
                     self._settler.put(await self._attempt(page, lane, run), durable=run.spec.durable)
                 except HostMustWait as wait:
-                    lane.wait(wait.seconds)
-                    lane.pages.put_back(page)
-                    self._settler.poke()
+                    if (told := left_alone(page, lane, wait, self._tools)) is not None:
+                        self._settler.put(told)
+                    else:
+                        lane.pages.put_back(page)
+                        self._settler.poke()
                 except asyncio.CancelledError:
                     lane.pages.held.discard(page.id)
                     raise

@@ -10,14 +10,14 @@ from pathlib import Path
 from tarantella.domain.errors import Conflict, StoreError
 from tarantella.engine.artifacts import Artifacts
 from tarantella.engine.clock import Clock
-from tarantella.store import admission, duties, idempotency, retention, runs, wakes, workers
+from tarantella.store import admission, duties, idempotency, retention, retrying, runs, wakes, workers
 from tarantella.store.database import Database
 from tarantella.store.tx import Tx
 
 FORGET_WORKERS_AFTER = 7 * 86_400.0
 KEYS_ARE_KEPT = 86_400.0  # by when whoever did not hear the answer has asked again
 RUNS_AT_ONCE = 500
-LONGEST_PRUNE = 1.0  # seconds
+LONGEST_PRUNE = LONGEST_RETAKE = 1.0  # seconds
 LOOKS_AT_ARTIFACTS_EVERY = 60.0
 
 
@@ -49,9 +49,19 @@ class Duties:
         self.ours = await self._database.write(partial(duties.take, worker_id=self._worker_id), name="duties")
         if not self.ours:
             return
+        await self._take_back()
         await self._database.write(self._sweep, name="sweep")
         await self._prune()
         await self._remove_artifacts()
+
+    async def _take_back(self) -> None:
+        """Go on with the retries of runs: in a second more pages than a crawl gets done until we come again."""
+        enough = self._clock.monotonic() + LONGEST_RETAKE
+        for run_id in await self._database.read(retrying.unfinished):
+            is_more = True
+            while is_more and self._clock.monotonic() < enough:
+                go_on = partial(retrying.go_on, run_id=run_id, now=self._clock.wall())
+                is_more = await self._database.write(go_on, name="retake")
 
     async def _prune(self) -> None:
         """Delete what is left of half runs, and runs that nobody wants to keep any longer: a little at a time, others wait."""

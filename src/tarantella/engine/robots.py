@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tarantella.domain.backoff import obeyed_retry_after
+from tarantella.domain.event import ROBOTS_UNREADABLE, Event, Level
 from tarantella.domain.failure import Failure
 from tarantella.domain.outcome import Attempt, Outcome
 from tarantella.domain.page import Page, PageState, Skip
@@ -23,9 +24,10 @@ SAME_FOR_THE_PAGE = frozenset({"tls", "dns", "refused", "unreachable", "connect"
 class HostMustWait(Exception):
     """The page was not tried: its host has to be left alone first. Nothing is charged."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, because: RobotsUnreachable) -> None:
         super().__init__(f"wait {seconds:.0f} s")
         self.seconds = seconds
+        self.because = because
 
 
 def known_to_be_allowed(url: Url, lane: OwnedLane, run: ServedRun, tools: Tools) -> bool:
@@ -55,7 +57,7 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
             # The host has nothing to do with it: others, who don't go that way, need not wait.
             due = tools.clock.wall() + wait
             return Outcome(page, PageState.PENDING, reason=error.failure, detail=str(error)[:MAX_DETAIL], next_at=due)
-        raise HostMustWait(wait) from error
+        raise HostMustWait(wait, error) from error
     except FetchError as error:
         return _in_vain(page, error.failure, f"{error.detail}: {error.message}")
     if lane.heeded != (rules, run.user_agent):
@@ -68,6 +70,22 @@ async def robots_refusal(page: Page, url: Url, lane: OwnedLane, run: ServedRun, 
     if rules.allowed(url.href, run.user_agent):
         return None
     return Outcome(page, PageState.SKIPPED, reason=Skip.ROBOTS, detail="disallowed by robots.txt")
+
+
+def left_alone(page: Page, lane: OwnedLane, wait: HostMustWait, tools: Tools) -> Outcome | None:
+    """Leave the host alone; what the page has to tell of that, if it is the first to meet it."""
+    if not lane.wait(wait.seconds):
+        return None
+    why = wait.because
+    meta = {"host": lane.host, "failure_code": why.failure, "detail": str(why)[:MAX_DETAIL], "tries": why.tries}
+    return Outcome(
+        page,
+        PageState.PENDING,
+        reason=why.failure,
+        detail=str(why)[:MAX_DETAIL],
+        next_at=tools.clock.wall() + wait.seconds,
+        events=(Event(ROBOTS_UNREADABLE, Level.WARN, {**meta, "seconds": round(wait.seconds, 3)}),),
+    )
 
 
 def _in_vain(page: Page, failure: Failure, detail: str) -> Outcome:

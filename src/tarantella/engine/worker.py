@@ -227,6 +227,9 @@ class Worker:
         trouble: str | None = None
         while True:
             self._wake.clear()
+            if self._database.damage is not None:
+                # Whoever met it tries again, for all else passes. This does not; what was not stored is fetched again.
+                raise self._database.damage
             try:
                 await self._tick_once()
                 trouble = None

@@ -13,6 +13,9 @@ from enum import StrEnum
 from tarantella.domain.errors import StoreError
 from tarantella.domain.struct import Mutable
 from tarantella.domain.vitals import Condition
+from tarantella.engine.clock import Clock
+from tarantella.engine.reaper import Reaper
+from tarantella.engine.timing import Timing
 from tarantella.log import log
 from tarantella.services.app import App
 from tarantella.services.vigils import Vigils, Watched
@@ -81,6 +84,14 @@ class Supervisor:
         self._spawn = spawn or self._spawn_engine
         self._clock = clock
         self._delay = delay
+        self._reaper = Reaper(
+            app.database,
+            app.settings.workers_dir,
+            app.hostname,
+            max_running=app.settings.max_concurrent_tasks,
+            clock=Clock(monotonic=clock),
+            timing=Timing.of_life(app.settings.worker_life_seconds),
+        )
 
     async def run(self) -> None:
         """Keep all engines alive until `stop`."""
@@ -200,6 +211,9 @@ class Supervisor:
     async def look(self) -> None:
         """See how every engine gets on; report who stands still, and kill who has for too long."""
         await self.vigils.look()
+        if not self.engines:
+            # Engines do this for each other. Here the last worker may have gone with its machine, and nobody else be left.
+            await self._reaper.run_once()
         workers = {(worker.host, worker.pid): worker for worker in self.vigils.serving()}
         for engine in self.engines:
             if engine.process is None or engine.process.returncode is not None:

@@ -22,22 +22,26 @@ def close_pages(
     worker_id: str | None = None,
     lane: str | None = None,
     detail: str | None = None,
+    waiting_at: float | None = None,
     max_running: int,
     now: float,
 ) -> Settled:
     """Skip up to a thousand pending pages of a run, in one lane or in all. Call it until it finds none.
 
     What a worker alone thinks, it may only do while it lives; a cancel or a deadline is anybody's to make true, for as
-    long as it is wanted: whoever saw it a moment ago must not close what was brought back since.
+    long as it is wanted: whoever saw it a moment ago must not close what was brought back since. `waiting_at` leaves out
+    what came after that time, and was not tried since.
     """
     # In the same statement as the pages: what it finds is still to be closed, or has another `tries` by then.
     wanted = f"AND EXISTS (SELECT 1 FROM runs WHERE id = :run AND {_WANTED[reason]}) " if reason in _WANTED else ""
     rows = tx.array(
         ["id", "fingerprint", "lane", "url", "depth", "tries", "charged", "strategy", "hops", "is_start"],
         "FROM pages WHERE state = 'pending' AND run_id = :run AND lane IN (SELECT lane FROM stands WHERE run_id = :run) "
-        f"{'AND lane = :lane ' if lane is not None else ''}{wanted}LIMIT {AT_ONCE}",
+        f"{'AND lane = :lane ' if lane is not None else ''}"
+        f"{'AND (charged > 0 OR next_at <= :waiting_at) ' if waiting_at is not None else ''}{wanted}LIMIT {AT_ONCE}",
         run=run_id,
         lane=lane,
+        waiting_at=waiting_at,
         now=now,
     )
     pages = [

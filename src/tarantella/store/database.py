@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TypeVar
 
 from tarantella import crashpoints
-from tarantella.domain.errors import StoreBusy
+from tarantella.domain.errors import StoreBusy, StoreDamaged
 from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
 from tarantella.store.disk import Disk
@@ -49,6 +49,7 @@ class Database:
     """
 
     dialect: Dialect
+    damage: StoreDamaged | None = None  # that was met, by whomever
 
     def __init__(self, place: Place, *, patience: float = PATIENCE, limit: float | None = None) -> None:
         self.place = place
@@ -245,7 +246,10 @@ class Database:
                 # caller to know, who may be able to send the same again.
                 unknown = changes and is_ending and not self.dialect.is_undone(error)
                 if pause is None or unknown or time.monotonic() > give_up or self._closing.is_set():
-                    raise self.dialect.translated(error) from error
+                    told = self.dialect.translated(error)
+                    if isinstance(told, StoreDamaged):
+                        self.damage = told
+                    raise told from error
                 if not patient:
                     raise _Occupied from error
                 self._closing.wait(pause)

@@ -25,11 +25,12 @@ from tarantella.domain.outcome import FROM_CACHE, Attempt, Outcome
 from tarantella.domain.page import INCOMPLETE_SKIPS, PageKind, PageState, Skip
 from tarantella.domain.refused import NOTHING_REFUSED, Refused, summed
 from tarantella.domain.run import TERMINAL, Counts, RunStatus, Wanted, room_for_pages, terminal_status
-from tarantella.domain.struct import Mutable, field
+from tarantella.domain.struct import Mutable, field, replace
 from tarantella.domain.trap import TrapNote
-from tarantella.store import events, first_page
+from tarantella.store import events, first_page, retrying
 from tarantella.store.connection import Row
 from tarantella.store.page_rows import NewPage
+from tarantella.store.retrying import TakenBack
 from tarantella.store.tx import Tx, pack
 
 _PAGE = PageKind.PAGE.value
@@ -194,6 +195,11 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
         values["costs"] = orjson.dumps(cost.costs_json(costs)).decode()
     if change.failure:
         values["failure_code"], values["error_message"] = change.failure
+    if counts.pending == 0 and run.retries_below is not None and run.wanted != Wanted.CANCEL:
+        # It has not ended, however quick it was with those that were taken back so far.
+        again = retrying.take_back(tx, run, now)
+        counts = _without(counts, again)
+        values["retries_below"] = again.below
     ended = None
     if counts.pending == 0 and RunStatus(run.status) not in TERMINAL:
         ended = _end(tx, run, counts, values, change.events, now)
@@ -208,11 +214,22 @@ def update_run(tx: Tx, run: Row, change: Change, now: float) -> RunStatus | None
     return ended
 
 
+def _without(counts: Counts, again: TakenBack) -> Counts:
+    return replace(
+        counts,
+        failed=counts.failed - again.failed,
+        skipped=counts.skipped - again.skipped,
+        pending=counts.pending + again.pages,
+        incomplete=counts.incomplete - again.skipped,
+    )
+
+
 def _end(tx: Tx, run: Row, counts: Counts, values: dict[str, Any], history: list[Event], now: float) -> RunStatus:
     """The run has no pending page left: write its terminal state. Somebody has to `clear` it."""
     status = terminal_status(counts, Wanted(run.wanted), partial_ok=orjson.loads(run.spec)["partial_ok"])
     values["status"] = status
     values["finished_at"] = now
+    values["retries_below"] = None
     if run.reason != Skip.DEADLINE:
         values["reason"] = None  # a pause that came too late, say
     if status is RunStatus.COMPLETED:

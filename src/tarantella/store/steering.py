@@ -6,12 +6,10 @@ from collections.abc import Iterable
 
 from tarantella.domain.errors import Conflict
 from tarantella.domain.event import RUN_PAUSED, RUN_REQUEUED, RUN_RESUMED, Event, Level
-from tarantella.domain.page import INCOMPLETE_SKIPS
 from tarantella.domain.run import RunStatus, Wanted
-from tarantella.store import admission, events
+from tarantella.store import admission, events, retrying
 from tarantella.store.runs import INTERRUPTED, SUBMITTING, Run, check_keeper, get, lock, whole
-from tarantella.store.stands import refresh_stands
-from tarantella.store.tx import Tx, pack
+from tarantella.store.tx import Tx
 
 
 def want_pause(tx: Tx, run_id: str, *, why: str, max_running: int, now: float) -> RunStatus:
@@ -90,7 +88,10 @@ def want_cancel(tx: Tx, run_id: str) -> RunStatus:
 
 
 def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, now: float) -> int:
-    """Make a run's failed pages, and those it had to leave, pending again; how many there are."""
+    """Bring a run back for its failed pages, and those it had to leave; how many there are.
+
+    The first of them are pending from this commit on, the others follow while the run works on these.
+    """
     check_keeper(tx, keeper)
     run = whole(tx, run_id)
     if not run.is_over:
@@ -99,35 +100,18 @@ def retry_failed(tx: Tx, run_id: str, *, keeper: str | None, max_running: int, n
         raise Conflict(
             f"The run is still {run.status}.", remedy=goes_on if waits else "Wait until it ends, or cancel it."
         )
-    again = tx.array(
-        ["id", "lane", "state"],
-        "FROM pages WHERE run_id = :run AND state IN ('failed', 'skipped') AND (state = 'failed' OR reason IN "
-        f"(SELECT value FROM {tx.dialect.values('reasons')} AS r))",
-        run=run_id,
-        reasons=pack(sorted(INCOMPLETE_SKIPS)),
-    )
-    if not again:
+    pages = run.counts.failed + run.counts.incomplete
+    if not pages:
         return 0
-    ids = [row[0] for row in again]
-    failed = sum(row[2] == "failed" for row in again)
     tx.execute(
-        "UPDATE pages SET state = 'pending', reason = NULL, detail = NULL, charged = 0, hops = 0, next_at = :now, tries = tries + 1 "
-        f"WHERE id IN (SELECT value FROM {tx.dialect.values('ids', 'BIGINT')} AS r)",
-        now=now,
-        ids=pack(ids),
-    )
-    refresh_stands(tx, sorted({(run_id, row[1]) for row in again}))
-    tx.execute(
-        "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, failed = failed - :failed, skipped = skipped - :skipped, "
-        "incomplete = incomplete - :skipped, pending = pending + :n, finished_at = NULL, deadline_at = NULL, keeper = :keeper, "
-        "failure_code = NULL, error_message = NULL WHERE id = :id",
+        "UPDATE runs SET status = 'queued', wanted = 'run', reason = :why, finished_at = NULL, deadline_at = NULL, keeper = :keeper, "
+        "failure_code = NULL, error_message = NULL, retries_below = :below WHERE id = :id",
         id=run_id,
         why=admission.WAITS_FOR_A_SLOT.format(limit=max_running),
-        failed=failed,
-        skipped=len(ids) - failed,
-        n=len(ids),
         keeper=keeper,
+        below=retrying.ABOVE_ALL,
     )
-    events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": len(ids)})], now)
+    retrying.go_on(tx, run_id, now)
+    events.record(tx, run_id, [Event(RUN_REQUEUED, meta={"from": run.status, "pages": pages})], now)
     admission.admit(tx, max_running, now)
-    return len(ids)
+    return pages

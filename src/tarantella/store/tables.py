@@ -110,6 +110,7 @@ runs = Table(
     Column("export_format", _word(8)),
     Column("lacking", Text, nullable=False, server_default=text("'{}'")),  # records without a field, by field
     Column("costs", Text, nullable=False, server_default=text("'{}'")),  # of its strategies, plain HTTP aside
+    Column("retries_below", BigInteger),  # failed pages with lower numbers are still to be taken back
     Index("runs_by_rank", "status", "rank"),
     Index("runs_by_age", "created_at", "id"),
     Index("runs_by_status_and_age", "status", "created_at", "id"),
@@ -120,6 +121,7 @@ runs = Table(
     Index("runs_by_source_and_status", "source", "status", "created_at", "id"),
     _index_where("job_id IS NOT NULL", "runs_of_job", "job_id", "created_at", "id"),
     _index_where("finished_at IS NOT NULL", "runs_finished", "source", "finished_at"),
+    _index_where("retries_below IS NOT NULL", "runs_retried", "id"),
 )
 
 jobs = Table(

@@ -61,9 +61,13 @@ _PLANNING = ", ".join(f"set_config('{name}', '{value}', false)" for name, value 
 RECONNECT_PAUSE = 0.1
 DEADLOCK_PAUSE = 0.02
 IDLE = "25P03"  # it was idle in a transaction for too long
-_UNDONE = frozenset({"40001", "40P01", IDLE})  # serialisation failure, deadlock: another was preferred
+STOPPED = "57014"  # a statement took longer than it may, or somebody stopped it
+READ_ONLY = "25006"
+_UNDONE = frozenset({"40001", "40P01", IDLE, STOPPED})  # serialisation failure, deadlock: another was preferred
 _LAST_WORDS = ("FATAL", "PANIC")  # whatever the reason: the server ends this connection with them
 _REACH = "See whether the server runs, and whether --database-url is right."
+# What libpq says of a server that only can be read, where the URL wants one that can be written (target_session_attrs).
+_WANTS_TO_WRITE = re.compile(r"session is read-only|hot standby")
 _QUOTED = re.compile(r'".*"', re.DOTALL)
 _NAMED = re.compile(r"(?<![:\w]):([a-z_]\w*)")
 _TABLE = re.compile(r"CREATE TABLE (\w+)")
@@ -157,7 +161,7 @@ class Postgres(Dialect):
         import psycopg
 
         try:
-            raw = psycopg.connect(**{**USUAL, **self._given}, client_encoding="utf8", autocommit=True)
+            raw = psycopg.connect(**{**self._usual, **self._given}, client_encoding="utf8", autocommit=True)
             raw.execute(
                 "SELECT set_config('idle_in_transaction_session_timeout', %s, false), set_config('lock_timeout', %s, false), "
                 f"{_PLANNING}, "
@@ -168,6 +172,12 @@ class Postgres(Dialect):
         except psycopg.Error as error:
             raise DriverError(error) from error
         return Connection(raw, psycopg, spelled=_spelled, refuses=_is_too_large)
+
+    @property
+    def _usual(self) -> dict[str, str]:
+        """Of several servers, only one can be written: which, changes."""
+        several = "," in str(self._given.get("host", ""))
+        return {**USUAL, "target_session_attrs": "read-write"} if several else USUAL
 
     def begin(self, connection: Connection) -> None:
         connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -209,7 +219,8 @@ class Postgres(Dialect):
             from psycopg import InterfaceError, OperationalError
 
             return isinstance(error.orig, OperationalError | InterfaceError)
-        return _severity(error) in _LAST_WORDS or code.startswith("08")
+        # Who may only be read now, as after a failover, may be so for good: whoever can be written has to be looked for.
+        return _severity(error) in _LAST_WORDS or code.startswith("08") or code == READ_ONLY
 
     def refuses_text(self, error: Exception) -> bool:
         if isinstance(error, UnicodeEncodeError):
@@ -220,6 +231,16 @@ class Postgres(Dialect):
         if not isinstance(error, DriverError):
             return error
         code, said = _code(error), self._said(error)
+        if code == READ_ONLY or (code is None and _WANTS_TO_WRITE.search(said)):
+            return StoreBusy(
+                f"{self.told} can only be read now: {said}.",
+                remedy="See whether it is a standby, or was made read-only (default_transaction_read_only).",
+            )
+        if code == STOPPED:
+            return StoreBusy(
+                f"{self.told} stopped a statement of ours: {said}.",
+                remedy="Let them take longer: ALTER ROLE … SET statement_timeout = 0.",
+            )
         if self.is_lost(error):
             return StoreBusy(f"{self.told} does not answer: {said}.", remedy=_REACH)
         if self.is_undone(error) or code == "55P03":
@@ -230,10 +251,8 @@ class Postgres(Dialect):
             return StoreBroken(
                 f"There is no room left for {self.told}.", remedy="Free some disk space, then resume the run."
             )
-        if code in ("42501", "25006"):
-            return StoreBroken(
-                f"{self.told} can't be written: {said}.", remedy="Use the owner of the database, on the primary server."
-            )
+        if code == "42501":
+            return StoreBroken(f"{self.told} can't be written: {said}.", remedy="Use the owner of the database.")
         if code in ("42P01", "42703"):
             return StoreBroken(
                 f"{self.told} lacks part of its schema: {said}.",
@@ -339,25 +358,28 @@ def _parsed(url: str) -> dict[str, Any]:
 
 
 def _told(given: dict[str, Any]) -> str:
-    user, host, port = given.get("user"), str(given.get("host", "")), given.get("port")
-    place = "" if host.startswith("/") else f"{host}:{port}" if port else host
-    socket = f"?host={host}" if host.startswith("/") else ""
-    return (
-        f"postgresql://{user}@{place}/{given.get('dbname', '')}{socket}"
-        if user
-        else f"postgresql://{place}/{given.get('dbname', '')}{socket}"
-    )
+    hosts, ports = str(given.get("host", "")).split(","), str(given.get("port") or "").split(",")
+    if len(ports) < len(hosts):
+        ports = ports * len(hosts)
+    places = [f"{host}:{port}" if port else host for host, port in zip(hosts, ports, strict=False)]
+    is_socket = hosts[0].startswith("/")
+    user = f"{given['user']}@" if given.get("user") else ""
+    socket = f"?host={given['host']}" if is_socket else ""
+    return f"postgresql://{user}{'' if is_socket else ','.join(places)}/{given.get('dbname', '')}{socket}"
 
 
 def _ground(connection: Connection) -> Iterator[Finding]:
     """Whether the server and the database can hold what we store."""
-    [[version, told, encoding]] = connection.execute(
+    [[version, told, encoding, read_only]] = connection.execute(
         "SELECT CAST(current_setting('server_version_num') AS integer), current_setting('server_version'), "
-        "current_setting('server_encoding')"
+        "current_setting('server_encoding'), current_setting('transaction_read_only')"
     ).rows
     yield Finding("PostgreSQL", version >= OLDEST, told, f"Tarantella needs PostgreSQL {OLDEST // 10_000} or newer.")
     remedy = "Make one that can hold all characters: CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
     yield Finding("encoding", encoding == "UTF8", f"its encoding is {encoding}", remedy)
+    if read_only == "on":
+        remedy = "Use the primary, not a standby; or see who has set default_transaction_read_only."
+        yield Finding("database", False, "it can only be read", remedy)
 
 
 def _code(error: Exception) -> str | None:

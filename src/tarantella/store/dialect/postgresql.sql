@@ -227,6 +227,7 @@ CREATE TABLE runs (
 	export_format VARCHAR(8) COLLATE "C",
 	lacking TEXT DEFAULT '{}' NOT NULL,
 	costs TEXT DEFAULT '{}' NOT NULL,
+	retries_below BIGINT,
 	PRIMARY KEY (id)
 );
 
@@ -245,6 +246,8 @@ CREATE INDEX runs_by_status_and_age ON runs (status, created_at, id);
 CREATE INDEX runs_finished ON runs (source, finished_at) WHERE finished_at IS NOT NULL;
 
 CREATE INDEX runs_of_job ON runs (job_id, created_at, id) WHERE job_id IS NOT NULL;
+
+CREATE INDEX runs_retried ON runs (id) WHERE retries_below IS NOT NULL;
 
 CREATE INDEX runs_to_cancel ON runs (status) WHERE wanted = 'cancel';
 

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import orjson
 
-from tarantella.domain.errors import StoreBroken, StoreBusy
+from tarantella.domain.errors import StoreBroken, StoreBusy, StoreDamaged
 from tarantella.store.connection import Connection, DriverError, Values
 from tarantella.store.dialect.contract import Dialect, Finding, Point
 from tarantella.store.dialect.sqlite_log import LARGEST_FILE, SqliteLog
@@ -37,6 +37,7 @@ LONGEST_REST = 0.05
 # Where nobody else has written of late, whoever comes is let in by this: it looks every millisecond.
 SHORT_REST = 2 * LOCK_POLL
 OTHERS_ARE_REMEMBERED = 5.0  # seconds
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _LOCKED = ("database is locked", "database table is locked", "database schema is locked")
 
 
@@ -209,11 +210,13 @@ class Sqlite(Dialect):
                 f"{self.told} can't be read or written: {said}.",
                 remedy="See whether its disk is full or failing, then resume the run.",
             )
-        if "malformed" in said or "not a database" in said:
-            return StoreBroken(
-                f"{self.told} is damaged: {said}.", remedy="Restore it from a copy, or choose another --data-dir."
-            )
+        if _is_damage(error.orig):
+            return self._damaged(said)
         return error
+
+    def _damaged(self, said: str) -> StoreDamaged:
+        remedy = "`tarantella doctor` tells how badly. Restore it from a copy and resume the run, or choose another --data-dir."
+        return StoreDamaged(f"{self.told} is damaged: {said}.", remedy=remedy)
 
     # -- the schema
 
@@ -229,6 +232,8 @@ class Sqlite(Dialect):
                 fcntl.flock(lock, fcntl.LOCK_EX)
                 yield
         except (OSError, sqlite3.Error, DriverError) as error:
+            if _is_damage(error.orig if isinstance(error, DriverError) else error):
+                raise self._damaged(str(error)) from error
             raise StoreBroken(
                 f"{self.told} can't be used: {error}.", remedy="Choose another folder with --data-dir."
             ) from error
@@ -307,6 +312,10 @@ class Sqlite(Dialect):
         else:
             remedy = "Restore it from a copy, or export what can be read."
             yield Finding("database", False, f"damaged: {'; '.join(verdict)}", remedy)
+
+
+def _is_damage(error: Exception) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _DAMAGED
 
 
 def _is_locked(error: Exception) -> bool:
