@@ -36,8 +36,24 @@ async def listed(
 @router.get("/preview", summary="See what a frequency means", responses=problems(422, 503))
 async def preview(
     plane: Wired,
-    frequency: Annotated[str, Query(min_length=1, max_length=LONGEST_FREQUENCY, examples=["daily at 06:30"])],
-    timezone: Annotated[str | None, Query(min_length=1, max_length=LONGEST_ZONE, examples=["Europe/Berlin"])] = None,
+    frequency: Annotated[
+        str,
+        Query(
+            min_length=1,
+            max_length=LONGEST_FREQUENCY,
+            description="How often, in words or as five fields of cron.",
+            examples=["daily at 06:30"],
+        ),
+    ],
+    timezone: Annotated[
+        str | None,
+        Query(
+            min_length=1,
+            max_length=LONGEST_ZONE,
+            description="Where its hours are meant; the time zone of the settings, if nothing is said.",
+            examples=["Europe/Berlin"],
+        ),
+    ] = None,
     count: Annotated[int, Query(ge=1, le=100, description="So many times.")] = 5,
 ) -> PreviewView:
     """The next times that it would mean, without any job."""
