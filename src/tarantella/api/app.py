@@ -43,6 +43,7 @@ from tarantella.services.progress import Speedometers
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 from tarantella.services.writing import Writing
+from tarantella.web import shell
 
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`. So do templates of workflows.
 ROUTERS = (
@@ -63,6 +64,7 @@ ROUTERS = (
     system.router,
     workers.router,
     docs.router,
+    shell.router,
 )
 
 
