@@ -1,7 +1,7 @@
 // What is asked again and again while somebody looks.
 
 import { list } from "./ask.js";
-import { put } from "./dom.js";
+import { h, put } from "./dom.js";
 import { button, trouble } from "./parts.js";
 
 const CAN_HAVE_FOCUS = "a, button, input, select, textarea";
@@ -58,17 +58,17 @@ export function repeat(seconds, place, look, draw, signal) {
   return again();
 }
 
-/** A list that grows when it is asked to. `draw` makes what is shown of all rows that are there. */
-export async function growing(place, path, draw, signal) {
-  let rows = [];
-  async function more(cursor) {
-    const found = await list(cursor ? `${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(cursor)}` : path, signal);
-    rows = [...rows, ...found.rows];
-    put(place, draw(rows), found.next && button("More", () => more(found.next)));
-  }
-  try {
-    await more(null);
-  } catch (error) {
-    if (!signal.aborted) put(place, trouble(error));
-  }
+/** A list that grows when it is asked to, and follows what changes until then. `draw` makes what is shown of all rows that are there. */
+export function growing(place, path, draw, signal, seconds = 5) {
+  let seen = null; // rows, and the cursor behind them
+  let isLonger = false;
+  const look = async () => (seen = isLonger ? seen : await list(path, signal));
+  const more = async () => {
+    const found = await list(`${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(seen.next)}`, signal);
+    isLonger = true;
+    seen = { rows: [...seen.rows, ...found.rows], next: found.next };
+    redraw(place, drawn(seen));
+  };
+  const drawn = ({ rows, next }) => [draw(rows), next && h("p", null, button("More", more))];
+  return repeat(seconds, place, look, drawn, signal);
 }

@@ -118,20 +118,22 @@ export const field = (words, input, hint) => h("label", null, h("span", null, wo
 export const choice = (name, options, chosen) =>
   h("select", { name }, options.map(([value, words]) => h("option", { value, selected: value === (chosen ?? "") }, words)));
 
-/** Views to choose from. The chosen one is drawn when it is asked for, and by `again`. */
-export function tabs(views) {
-  let chosen = null;
+/** Views to choose from. One is drawn when it is chosen, and lives until another is, or its page ends. */
+export function tabs(views, signal) {
+  let life = new AbortController();
+  signal.addEventListener("abort", () => life.abort());
   const place = h("section", { class: "tab" });
   const buttons = views.map(([words, draw]) =>
     h("button", { type: "button", role: "tab", "aria-selected": "false", onclick: (event) => open(event.currentTarget, draw) }, words),
   );
   function open(pressed, draw) {
-    chosen = draw;
+    life.abort();
+    life = new AbortController();
     for (const each of buttons) each.setAttribute("aria-selected", String(each === pressed));
-    draw(place);
+    draw(place, life.signal);
   }
   open(buttons[0], views[0][1]);
-  return { element: h("div", null, h("div", { class: "tabs", role: "tablist" }, buttons), place), again: () => chosen(place) };
+  return h("div", null, h("div", { class: "tabs", role: "tablist" }, buttons), place);
 }
 
 /** Something laid over the page until it is closed. */

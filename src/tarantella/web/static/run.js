@@ -40,19 +40,17 @@ export async function show(place, signal, id) {
     const cut = (error) => put(lost, error && trouble(error));
     await follow(`/jobs/runs/${id}/progress/stream`, heard, { signal, lost: cut });
     isWatching = false;
-    if (signal.aborted) return;
-    await again();
-    if (OVER.includes(state.run.status)) view.again();
+    if (!signal.aborted) await again();
   }
   drawHead();
-  const view = tabs([
-    ["Records", (into) => records(into, state, signal)],
-    ["Pages", (into) => pages(into, id, signal)],
-    ["Events", (into) => events(into, id, signal)],
-    ["Files", (into) => files(into, id, signal)],
+  const views = [
+    ["Records", (into, until) => records(into, state, until)],
+    ["Pages", (into, until) => pages(into, id, until)],
+    ["Events", (into, until) => events(into, id, until)],
+    ["Files", (into, until) => files(into, id, until)],
     ["Details", (into) => put(into, details(state.run))],
-  ]);
-  put(place, head, lost, view.element);
+  ];
+  put(place, head, lost, tabs(views, signal));
   if (!OVER.includes(state.run.status)) watch();
 }
 
@@ -101,12 +99,11 @@ const records = (into, state, signal) =>
     into,
     `/jobs/runs/${state.run.id}/records?limit=50`,
     (rows) => {
-      const look = again(() => records(into, state, signal));
-      if (!rows.length) return empty(OVER.includes(state.run.status) ? "It collected nothing." : ["Nothing yet. ", look]);
+      if (!rows.length) return empty(OVER.includes(state.run.status) ? "It collected nothing." : "Nothing yet.");
       const flat = rows.map((row) => ({ ...row.fields, ...row }));
       const names = [...new Set(flat.flatMap(Object.keys))].filter((name) => name !== "url" && !TUCKED_AWAY.includes(name)).slice(0, MOST_COLUMNS);
       return [
-        h("p", { class: "row" }, h("span", { class: "quiet" }, `The first ${number(rows.length)}, in their order.`), look),
+        h("p", { class: "quiet" }, `The first ${number(rows.length)}, in their order.`),
         table(
           "What was collected",
           ["Address", ...names],
@@ -120,12 +117,12 @@ const records = (into, state, signal) =>
     signal,
   );
 
-const again = (act) => button("Look again", act, { kind: "plain" });
-
-function pages(into, id, signal, status = "") {
+function pages(into, id, signal) {
+  let life = null; // of the rows that are shown
   const rows = h("div");
-  const filter = h("label", { class: "filter", onchange: (event) => pages(into, id, signal, event.target.value) }, "State", choice("status", [["", "any"], ...PAGE_STATES.map((each) => [each, each])], status));
-  put(into, h("div", { class: "row" }, filter, again(() => pages(into, id, signal, status))), rows);
+  const filter = h("label", { class: "filter", onchange: (event) => show(event.target.value) }, "State", choice("status", [["", "any"], ...PAGE_STATES.map((each) => [each, each])]));
+  put(into, filter, rows);
+  signal.addEventListener("abort", () => life.abort());
   const explain = async (url) => {
     try {
       overlay(address(url), story(await ask(`/jobs/runs/${id}/explain${query({ url })}`)));
@@ -133,27 +130,28 @@ function pages(into, id, signal, status = "") {
       told(error);
     }
   };
-  return growing(
-    rows,
-    `/jobs/runs/${id}/pages${query({ status, limit: 100 })}`,
-    (found) =>
-      found.length
-        ? table(
-            "Pages, in the order in which they were found",
-            ["State", "Address", "Reason", "HTTP", "Tries", "How", "Level"],
-            found.map((page) => [
-              chip(page.status),
-              h("button", { type: "button", class: "link", title: "Tell its story", onclick: () => explain(page.url) }, address(page.url)),
-              [page.reason, page.detail].filter(Boolean).join(": "),
-              page.http_status ?? "–",
-              number(page.attempts),
-              page.strategy,
-              page.depth,
-            ]),
-          )
-        : empty("There is no such page."),
-    signal,
-  );
+  const drawn = (found) =>
+    found.length
+      ? table(
+          "Pages, in the order in which they were found",
+          ["State", "Address", "Reason", "HTTP", "Tries", "How", "Level"],
+          found.map((page) => [
+            chip(page.status),
+            h("button", { type: "button", class: "link", title: "Tell its story", onclick: () => explain(page.url) }, address(page.url)),
+            [page.reason, page.detail].filter(Boolean).join(": "),
+            page.http_status ?? "–",
+            number(page.attempts),
+            page.strategy,
+            page.depth,
+          ]),
+        )
+      : empty("There is no such page.");
+  function show(status) {
+    life?.abort();
+    life = new AbortController();
+    return growing(rows, `/jobs/runs/${id}/pages${query({ status, limit: 100 })}`, drawn, life.signal);
+  }
+  return show("");
 }
 
 function story({ page, found_on, waits, attempts, fields }) {
@@ -180,16 +178,13 @@ function events(into, id, signal) {
   const rows = h("tbody");
   const note = h("p", { class: "quiet" });
   put(into, note, h("div", { class: "scroll" }, h("table", null, h("caption", null, "What happened, the newest first"), rows)));
-  const own = new AbortController(); // ends with the page, or when another view is chosen
-  signal.addEventListener("abort", () => own.abort());
   const heard = (name, data) => {
-    if (!rows.isConnected) own.abort();
     if (name === "end" || name === "progress") return;
     for (const event of [data].flat()) rows.prepend(eventRow(event));
     while (rows.childElementCount > MOST_EVENTS) rows.lastElementChild.remove();
     if (rows.childElementCount === MOST_EVENTS) put(note, `The newest ${MOST_EVENTS} are shown.`);
   };
-  follow(`/jobs/runs/${id}/events/stream`, heard, { signal: own.signal, lost: (error) => put(note, error?.message) }).catch((error) => put(note, trouble(error)));
+  follow(`/jobs/runs/${id}/events/stream`, heard, { signal, lost: (error) => put(note, error?.message) }).catch((error) => put(note, trouble(error)));
 }
 
 /** An event as a row of a table; workflows have the same. */

@@ -1,8 +1,8 @@
 // When jobs run by themselves.
 
-import { tell } from "./ask.js";
+import { ask, tell } from "./ask.js";
 import { h, put } from "./dom.js";
-import { growing } from "./live.js";
+import { redraw, repeat } from "./live.js";
 import { button, chip, empty, table } from "./parts.js";
 import { address, distance, number } from "./words.js";
 
@@ -10,9 +10,10 @@ export const title = "Schedules";
 
 export async function show(place, signal) {
   const rows = h("div");
-  const draw = () => growing(rows, "/schedules?limit=100", (found) => scheduleTable(found, draw), signal);
+  const look = () => ask("/schedules?limit=200", signal);
+  const again = async () => redraw(rows, scheduleTable(await look(), again));
   put(place, h("h1", null, "Schedules"), rows);
-  await draw();
+  await repeat(5, rows, look, (schedules) => scheduleTable(schedules, again), signal);
 }
 
 function scheduleTable(schedules, again) {
@@ -22,7 +23,7 @@ function scheduleTable(schedules, again) {
   };
   return schedules.length
     ? table(
-        "Jobs that run by themselves, those that are next first",
+        "Jobs that run by themselves, the next 200 first",
         ["State", "Job", "When", "Next", "Last time", "Runs", "Passed over", ""],
         schedules.map((each) => [
           chip(each.paused ? "paused" : "active"),

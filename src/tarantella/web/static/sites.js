@@ -2,7 +2,7 @@
 
 import { ask, tell } from "./ask.js";
 import { h, put } from "./dom.js";
-import { repeat } from "./live.js";
+import { redraw, repeat } from "./live.js";
 import { button, chip, empty, facts, field, form, overlay, table } from "./parts.js";
 import { distance, moment, number, percent, plain } from "./words.js";
 
@@ -12,7 +12,7 @@ export async function show(place, signal, wanted) {
   const rows = h("div");
   put(place, h("h1", null, "Sites"), rows);
   const look = () => ask("/sites?limit=1000", signal);
-  const again = async () => put(rows, siteTable(await look(), again));
+  const again = async () => redraw(rows, siteTable(await look(), again));
   await repeat(2, rows, look, (sites) => siteTable(sites, again), signal);
   if (wanted.get("host")) open(await ask(`/sites/${encodeURIComponent(wanted.get("host"))}`, signal), again);
 }

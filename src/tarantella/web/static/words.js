@@ -44,7 +44,7 @@ export function distance(time) {
 
 export const clock = (time) => (time ? new Date(time).toLocaleTimeString("en-GB") : "–");
 
-export const moment = (time) => (time ? new Date(time).toLocaleString("en-GB") : "");
+export const moment = (time) => (time ? new Date(time).toLocaleString("sv-SE") : "");
 
 export const short = (id) => id?.slice(-12) ?? "–";
 
