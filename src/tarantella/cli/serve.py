@@ -196,7 +196,15 @@ def _tell_where(terminal: Terminal, url: str, settings: Settings, *, as_json: bo
     from tarantella.cli import words
 
     if as_json:
-        terminal.show_line({"url": url, "dashboard": f"{url}/dashboard", "docs": f"{url}/docs", "pid": os.getpid(), "data_dir": str(settings.data_dir)})
+        terminal.show_line(
+            {
+                "url": url,
+                "dashboard": f"{url}/dashboard",
+                "docs": f"{url}/docs",
+                "pid": os.getpid(),
+                "data_dir": str(settings.data_dir),
+            }
+        )
         return
     engines = settings.engines_of_a_server
     who = words.count(engines, "engine") if engines else "no engine of its own"
