@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import orjson
 
 from tarantella.domain.errors import InvalidInput
 from tarantella.domain.gap import Gap, GapsRead, NotGaps, document_of, gaps_of
+from tarantella.exporters.replace import replacing
 
 USUAL = Path("inventory/gaps.json")
 MOST_BYTES = 64 * 1024 * 1024
@@ -37,18 +37,11 @@ def read_gaps_file(path: Path, field: str = "task_queue") -> GapsRead:
 
 def write_gaps_file(path: Path, gaps: Sequence[Gap], generated_at: str) -> None:
     """All of it or nothing: whoever reads it meanwhile has the old one."""
-    packed = orjson.dumps(document_of(gaps, generated_at), option=orjson.OPT_INDENT_2) + b"\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    packed = orjson.dumps(document_of(gaps, generated_at), option=orjson.OPT_INDENT_2)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with beside.open("wb") as file:
-                file.write(packed)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with replacing(path) as file:
+            file.write(packed + b"\n")
     except OSError as error:
         raise InvalidInput(
             f"{path} can't be written: {error.strerror}.", remedy="Choose another.", field="output"
