@@ -41,6 +41,7 @@ FILES: Mapping[str, str] = {
     "jobs": "jobs",
     "schedules": "schedules",
     "workflows": "workflows",
+    "queue": "queue",
     "tasks": "tasks",
     "sites": "sites",
     "recordings": "recordings",
