@@ -111,6 +111,8 @@ def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: b
             terminal.show(f"  {name}: {counts['completed']} completed, {counts['failed']} failed")
     if summary.count(GapStatus.FAILED):
         terminal.say("\n`tarantella queue list --status failed` tells why; `queue retry` takes them back.")
+    if summary.elsewhere:
+        terminal.say(f"\nSomebody else is at {words.count(summary.elsewhere, 'more gap')}.")
     elif not last and not summary.left:
         terminal.say("Nothing is to be done: all of it is completed or given up. `queue list` has it.")
 

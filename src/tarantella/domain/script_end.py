@@ -67,7 +67,7 @@ _DONE = r"(?:collected|saved|written|wrote|downloaded|scraped|fetched|inserted|u
 _NUMBER = r"(\d{1,3}(?:,\d{3})+|\d+)"
 _COUNTS = (
     re.compile(rf"\b{_DONE}\b\D{{0,20}}?\b{_NUMBER}\b", re.IGNORECASE),
-    re.compile(rf"\b{_NUMBER}\s+(?:\w+\s+)?{_COUNTED}\b", re.IGNORECASE),
+    re.compile(rf"\b{_NUMBER}(?:\s*(?:of|/)\s*\d[\d,]*)?\s+(?:\w+\s+)?{_COUNTED}\b", re.IGNORECASE),
     re.compile(rf"\b{_COUNTED}\s*[:=]\s*{_NUMBER}\b", re.IGNORECASE),
 )
 _KEYS = ("records", "items", "rows", "count", "collected", "downloaded", "saved", "written", "files")

@@ -75,6 +75,7 @@ class Summary(Mutable):
     results: list[Filled] = field(default_factory=list)
     seconds: float = 0.0
     left: int = 0  # that were not begun
+    elsewhere: int = 0  # that somebody else is at
     interrupted: bool = False
 
     @property
@@ -265,10 +266,10 @@ class _Filling:
         if not self._interrupt.is_set:
             while len(self._at_hand) < self._at_once and await self._begin_next():
                 pass
-        left, seconds = await self._app.database.read(
+        left, seconds, running = await self._app.database.read(
             partial(gaps.left, queue=self._plan.queue, priority=self._priority)
         )
-        self._summary.left = left
+        self._summary.left, self._summary.elsewhere = left, max(0, running - len(self._at_hand))
         self._watcher.looked(len(self._at_hand), left, self._eta(left, seconds))
         return not self._at_hand and (left == 0 or self._interrupt.is_set)
 

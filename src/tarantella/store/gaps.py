@@ -235,16 +235,17 @@ def counted(tx: Tx, queue: str) -> list[Row]:
     )
 
 
-def left(tx: Tx, queue: str, priority: Priority | None) -> tuple[int, float]:
-    """How many are still to be done, and how many seconds are expected of them."""
-    row = tx.first(
-        "SELECT count(*) AS n, coalesce(sum(estimated_minutes), 0) AS minutes FROM gaps "
-        f"WHERE queue = :queue AND status = 'pending'{_of(priority)}",
+def left(tx: Tx, queue: str, priority: Priority | None) -> tuple[int, float, int]:
+    """How many are still to be done, how many seconds are expected of them, and how many somebody is at."""
+    rows = tx.all(
+        "SELECT status, count(*) AS n, coalesce(sum(estimated_minutes), 0) AS minutes FROM gaps "
+        f"WHERE queue = :queue AND status IN ('pending', 'running'){_of(priority)} GROUP BY status",
         queue=queue,
         **_value(priority),
     )
-    assert row is not None
-    return row.n, row.minutes * 60
+    by_status = {row.status: row for row in rows}
+    waiting, running = by_status.get("pending"), by_status.get("running")
+    return waiting.n if waiting else 0, waiting.minutes * 60 if waiting else 0.0, running.n if running else 0
 
 
 # -- who does what
