@@ -15,7 +15,7 @@ class Scripts:
 
     folder: Path
     scrapers: dict[str, dict[str, Any]] = field(default_factory=dict)
-    tasks: list[dict[str, Any]] = field(default_factory=list)
+    tasks: list[Any] = field(default_factory=list)
 
     def script(self, name: str, text: str, *, where: str = "scripts/etl", **config: Any) -> None:
         """A scraper, with what the file of scrapers says of it."""

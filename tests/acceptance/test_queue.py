@@ -54,6 +54,7 @@ def test_a_dry_run_tells_what_would_be_done_and_does_nothing(shell: Shell, scrip
     plan = shell.run("queue", "run", "--dry-run", "--json").json
     assert (plan["total"], plan["skipped"]) == (2, 2)
     assert [task["status"] for task in plan["tasks"]] == ["skipped", "skipped"]
+    assert [task["failure"] for task in plan["tasks"]] == [None, "config"]
 
 
 def test_scripts_are_told_what_they_accept(shell: Shell, scripts: Scripts) -> None:

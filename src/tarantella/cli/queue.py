@@ -84,7 +84,7 @@ def run(
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
     from tarantella.domain.errors import InvalidInput
-    from tarantella.services import queue
+    from tarantella.services import filling, queue
     from tarantella.services.foreground import Interrupt
     from tarantella.services.script import end_all_at_once
 
@@ -98,14 +98,14 @@ def run(
     if dry_run:
         from tarantella.cli.terminal import open_terminal
 
-        terminal = open_terminal(quiet=quiet)
-        return queue_shown.show_plan(terminal, plan, chosen, as_json=as_json)
+        queue_shown.show_plan(open_terminal(quiet=quiet), plan, chosen, as_json=as_json)
+        return exits.COMPLETE
     opening = opened(data_dir, database_url, verbose=verbose, log_file=log_file, quiet=quiet, warnings=True)
     with Signals() as signals, opening as tarantella:
         interrupt = Interrupt()
         watcher = queue_shown.Watching(tarantella.terminal, max_concurrent)
 
-        async def fill() -> queue.Summary:
+        async def fill() -> filling.Summary:
             import asyncio
 
             loop = asyncio.get_running_loop()
@@ -116,7 +116,7 @@ def run(
 
             signals.on_first(stop)
             signals.on_second(end_all_at_once)
-            return await queue.fill(
+            return await filling.fill(
                 tarantella.app, plan, priority=chosen, at_once=max_concurrent, watcher=watcher, interrupt=interrupt
             )
 

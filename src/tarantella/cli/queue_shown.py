@@ -7,23 +7,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tarantella.cli import exits, words
+from tarantella.cli import words
 from tarantella.cli.shown import show_lines, show_table
 from tarantella.cli.terminal import Terminal
-from tarantella.domain.gap import PRIORITIES
 from tarantella.domain.run import Priority
 from tarantella.domain.script_end import POLICY, Ended, ScriptFailure
-from tarantella.services.queue import (
-    Filled,
-    GapStatus,
-    Plan,
-    StoredGap,
-    Summary,
-    TakenIn,
-    Watcher,
-    command_for,
-    shown_path,
-)
+from tarantella.services.filling import Filled, Summary, Watcher
+from tarantella.services.queue import GapStatus, Plan, StoredGap, TakenIn
 
 LINE_EVERY = 10.0
 COLUMNS = {
@@ -94,7 +84,7 @@ def _why(ended: Ended) -> str:
 
 def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: bool) -> None:
     if as_json:
-        terminal.show_json(summary_json(plan, summary))
+        terminal.show_json(summary.to_json(plan))
         return
     last = summary.last
     terminal.show(f"Total tasks: {len(last) + summary.left}")
@@ -104,7 +94,7 @@ def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: b
     if summary.left:
         terminal.show(f"Left: {summary.left}")
     terminal.show(f"Duration: {summary.seconds:.1f}s ({summary.seconds / 60:.1f} minutes)")
-    for title, parts in (("By priority", _by_priority(last)), ("By scraper", _by_scraper(last))):
+    for title, parts in (("By priority", summary.by_priority()), ("By scraper", summary.by_scraper())):
         if parts:
             terminal.show(f"\n{title}:")
         for name, counts in parts.items():
@@ -117,47 +107,6 @@ def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: b
         terminal.say("Nothing is to be done: all of it is completed or given up. `queue list` has it.")
 
 
-def summary_json(plan: Plan, summary: Summary) -> dict[str, Any]:
-    last = summary.last
-    total = len(last) + summary.left
-    completed, failed = summary.count(GapStatus.COMPLETED), summary.count(GapStatus.FAILED)
-    return {
-        "task_queue": str(plan.file),
-        "total": total,
-        "completed": completed,
-        "failed": failed,
-        "skipped": 0,
-        "left": summary.left,
-        "success_rate": round(completed / total, 4) if total else None,
-        "duration_seconds": summary.seconds,
-        "executions": len(summary.results),
-        "by_priority": _by_priority(last),
-        "by_scraper": _by_scraper(last),
-        "problems": [{"place": each.place, "id": each.id, "told": each.told} for each in plan.read.problems],
-        "interrupted": summary.interrupted,
-    }
-
-
-def _by_priority(last: Sequence[Filled]) -> dict[str, dict[str, int]]:
-    return {
-        name: counts
-        for name, priority in PRIORITIES.items()
-        if sum((counts := _counts([each for each in last if each.gap.priority is priority])).values())
-    }
-
-
-def _by_scraper(last: Sequence[Filled]) -> dict[str, dict[str, int]]:
-    names = sorted({each.gap.scraper for each in last})
-    return {name: _counts([each for each in last if each.gap.scraper == name]) for name in names}
-
-
-def _counts(some: Sequence[Filled]) -> dict[str, int]:
-    return {
-        "completed": sum(each.status is GapStatus.COMPLETED for each in some),
-        "failed": sum(each.status is GapStatus.FAILED for each in some),
-    }
-
-
 def _percent(part: int, whole: int) -> str:
     return f"{100 * part / whole:.1f}%" if whole else "–"
 
@@ -165,41 +114,21 @@ def _percent(part: int, whole: int) -> str:
 # -- what would be done
 
 
-def show_plan(terminal: Terminal, plan: Plan, priority: Priority | None, *, as_json: bool) -> int:
+def show_plan(terminal: Terminal, plan: Plan, priority: Priority | None, *, as_json: bool) -> None:
     """What a run would do, without looking at what was done before."""
-    chosen = [gap for gap in plan.read.gaps if priority is None or gap.priority is priority]
-    chosen.sort(key=lambda gap: gap.priority)
-    rows = []
-    for gap in chosen:
-        found = command_for(plan, gap)
-        rows.append(
-            {
-                "id": gap.id,
-                "priority": gap.priority.name,
-                "source": gap.source,
-                "scraper": gap.scraper,
-                "status": "skipped",
-                "command": None
-                if isinstance(found, Ended)
-                else shlex.join([shown_path(found[1], plan.base), *found[2]]),
-                "why": _why(found) if isinstance(found, Ended) else None,
-            }
-        )
-    counts = {name: sum(gap.priority is each for gap in chosen) for name, each in PRIORITIES.items()}
+    told = plan.to_json(priority)
     if as_json:
-        terminal.show_json({"total": len(rows), "skipped": len(rows), "by_priority": counts, "tasks": rows})
-        return exits.COMPLETE
-    terminal.show(f"Loaded {words.count(len(rows), 'task')} of {words.nearby(plan.file)}")
-    for name, number in counts.items():
+        terminal.show_json(told)
+        return
+    terminal.show(f"Loaded {words.count(told['total'], 'task')} of {words.nearby(plan.file)}")
+    for name, number in told["by_priority"].items():
         terminal.show(f"  {name.capitalize()}: {number}")
     for problem in plan.read.problems:
         terminal.say(f"Left out: {problem.place} ({problem.id or 'no id'}): {problem.told}")
-    for row in rows:
-        terminal.show(
-            f"{row['id']} {row['priority']}: {words.clean(str(row['command'] or 'would fail: ' + str(row['why'])))}"
-        )
-    terminal.show(f"Skipped: {len(rows)}: nothing was started.")
-    return exits.COMPLETE
+    for task in told["tasks"]:
+        does = shlex.join(task["command"]) if task["command"] else f"would fail: {task['failure']}: {task['detail']}"
+        terminal.show(f"{task['id']} {task['priority']}: {words.clean(does)}")
+    terminal.show(f"Skipped: {told['skipped']}: nothing was started.")
 
 
 # -- what there is
