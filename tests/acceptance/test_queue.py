@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.command import Done, Shell
+from tests.fault.processes import SiteProcess
 from tests.scripts import Scripts
 
 ECHO = "import sys; print(sys.argv[1:])"
@@ -407,3 +408,27 @@ def test_help_has_examples_and_unknown_failures_are_told(shell: Shell) -> None:
     done = shell.run("queue", "list", "--failure", "nonsense")
     assert done.code == 2 and "rate_limited" in done.err
     assert "Nothing is in this queue" in shell.run("queue", "list").out + shell.run("queue", "list").err
+
+
+def test_all_executions_of_all_scrapers_together_ask_a_site_only_as_often_as_they_may(
+    shell: Shell, scripts: Scripts
+) -> None:
+    """Row 132, by what the site saw."""
+    with SiteProcess(shell.folder) as site:
+        asks = f"""
+        import urllib.request
+        for number in range(4):
+            urllib.request.urlopen({site.url_for("/ok")!r} + f"?{{number}}").read()
+        print("fetched 4 pages")
+        """
+        for name in ("one", "two"):
+            scripts.script(name, asks, rate_limit={"requests_per_second": 5, "burst_size": 2})
+            scripts.gap(name, part=1)
+            scripts.gap(name, part=2)
+        done = shell.run("queue", "run")
+        assert done.code == 0, done.err + shell.run("queue", "list").out
+        times = sorted(hit["start"] for hit in site.log()["hits"])
+    assert len(times) == 16
+    # Two at once, then five a second: the other fourteen take 2.8 s.
+    assert times[-1] - times[0] > 2.5
+    assert max(sum(first <= other < first + 1.0 for other in times) for first in times) <= 2 + 5 + 1

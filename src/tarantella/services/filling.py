@@ -19,6 +19,7 @@ from tarantella.domain.struct import Frozen, Mutable, field
 from tarantella.log import log
 from tarantella.services.app import App
 from tarantella.services.foreground import Interrupt
+from tarantella.services.pacing import Pacer
 from tarantella.services.queue import GapStatus, Plan, StoredGap, TakenIn, command_for, shown_path, take_in
 from tarantella.services.script import end_marked, execute
 from tarantella.store import gaps, workers
@@ -120,7 +121,12 @@ async def fill(
         await worker.start()
         life = asyncio.create_task(worker.run())
         try:
-            await _Filling(app, plan, worker.id, priority, at_once, summary, watcher, interrupt).run(life)
+            pacer = Pacer(tools.guard)
+            try:
+                filling = _Filling(app, plan, worker.id, pacer, priority, at_once, summary, watcher, interrupt)
+                await filling.run(life)
+            finally:
+                await pacer.close()
         finally:
             worker.stop()
             await life
@@ -139,6 +145,7 @@ class _Filling:
         app: App,
         plan: Plan,
         worker_id: str,
+        pacer: Pacer,
         priority: Priority | None,
         at_once: int,
         summary: Summary,
@@ -148,6 +155,7 @@ class _Filling:
         self._app = app
         self._plan = plan
         self._worker_id = worker_id
+        self._pacer = pacer
         self._priority = priority
         self._at_once = at_once
         self._summary = summary
@@ -238,7 +246,7 @@ class _Filling:
                 limit=scraper.seconds_for(gap.gap),
                 mark=_mark(gap, 1),
                 said=orjson.dumps(gap.gap.to_json()) + b"\n",
-                more={"TARANTELLA_GAP": gap.name},
+                more={**await self._pacer.environment(scraper), "TARANTELLA_GAP": gap.name},
             )
         await self._settle(gap, ended, retry)
 
