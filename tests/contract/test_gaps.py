@@ -40,7 +40,7 @@ class Queue:
         return self.write(gaps.take_in, queue=QUEUE, gaps=some, unread=set(unread), scanned_at=scanned_at, now=self.now)
 
     def all(self, **which: Any) -> list[StoredGap]:
-        return self.read(gaps.listed, queue=QUEUE, which=Which(**which), limit=1_000)
+        return self.read(gaps.listed, which=Which(queue=QUEUE, **which), limit=1_000)
 
     def states(self) -> dict[str, str]:
         return {each.name: str(each.status) for each in self.all()}
@@ -209,11 +209,11 @@ def test_what_was_given_up_is_taken_back_by_filter(queue: Queue) -> None:
     queue.take_in([gap("a", scraper="x"), gap("b", scraper="y"), gap("c", scraper="z")])
     for failure in (ScriptFailure.TIMEOUT, ScriptFailure.EXIT, None):
         queue.settle(queue.take(), failure)
-    timeouts = Which(failure=ScriptFailure.TIMEOUT)
-    assert queue.write(gaps.retry, queue=QUEUE, which=timeouts, now=queue.now) == 1
+    timeouts = Which(QUEUE, failure=ScriptFailure.TIMEOUT)
+    assert queue.write(gaps.retry, which=timeouts, now=queue.now) == 1
     assert queue.states() == {"a": "pending", "b": "failed", "c": "completed"}
-    assert queue.write(gaps.retry, queue=QUEUE, which=Which(), now=queue.now) == 1
-    assert queue.write(gaps.retry, queue=QUEUE, which=Which(status=GapStatus.COMPLETED), now=queue.now) == 1
+    assert queue.write(gaps.retry, which=Which(QUEUE), now=queue.now) == 1
+    assert queue.write(gaps.retry, which=Which(QUEUE, GapStatus.COMPLETED), now=queue.now) == 1
     assert set(queue.states().values()) == {"pending"}
 
 
@@ -231,3 +231,15 @@ def test_what_is_left_adds_up(queue: Queue) -> None:
     assert queue.read(gaps.left, queue=QUEUE, priority=Priority.HIGH) == (0, 0.0, 0)
     queue.take()
     assert queue.read(gaps.left, queue=QUEUE, priority=None) == (1, 0.0, 1)
+
+
+def test_a_list_goes_on_behind_any_of_its_gaps(queue: Queue) -> None:
+    queue.take_in([gap(name, Priority.LOW if name in "ab" else Priority.HIGH) for name in "abcde"])
+    found: list[StoredGap] = []
+    while page := queue.read(gaps.listed, which=Which(QUEUE), limit=2, after=_place(found)):
+        found += page
+    assert [each.name for each in found] == ["c", "d", "e", "a", "b"]
+
+
+def _place(found: Sequence[StoredGap]) -> tuple[int, int, str] | None:
+    return (int(found[-1].priority), found[-1].position, found[-1].id) if found else None

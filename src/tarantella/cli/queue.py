@@ -18,7 +18,7 @@ EXAMPLES = """
 Examples:
   tarantella queue run                       fill what inventory/gaps.json has
   tarantella queue run --priority critical --max-concurrent 3
-  tarantella queue run --dry-run             what would be done, and nothing else
+  tarantella queue run --dry-run             only what would be done
   tarantella queue list --status failed      what was given up, and why
   tarantella queue retry --failure timeout   and once more, please
 """
@@ -48,7 +48,9 @@ ScraperConfig = Annotated[
         rich_help_panel=RUNNING,
     ),
 ]
-OfPriority = Annotated[PriorityName | None, typer.Option("--priority", help="Only those that are so urgent.")]
+OfPriority = Annotated[
+    PriorityName | None, typer.Option("--priority", help="Only those that are critical, high, medium or low.")
+]
 OfScraper = Annotated[str | None, typer.Option("--scraper", metavar="NAME", help="Only those of this scraper.")]
 OfSource = Annotated[str | None, typer.Option("--source", metavar="NAME", help="Only those of this source.")]
 OfFailure = Annotated[
@@ -148,9 +150,9 @@ def list_(
     from tarantella.cli.opening import opened, run_async
     from tarantella.services import queue
 
-    which = _which(status, priority, scraper, source, failure)
+    which = _which(task_queue, status, priority, scraper, source, failure)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        found = run_async(queue.listed(tarantella.app, task_queue, which, limit))
+        found = run_async(queue.listed(tarantella.app, which, limit))
         if as_json:
             tarantella.terminal.show_json([queue_shown.told(each) for each in found])
         else:
@@ -199,9 +201,9 @@ def retry(
     from tarantella.cli.opening import opened, run_async
     from tarantella.services import queue
 
-    which = _which(status, priority, scraper, source, failure)
+    which = _which(task_queue, status, priority, scraper, source, failure)
     with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        number = run_async(queue.retry(tarantella.app, task_queue, which))
+        number = run_async(queue.retry(tarantella.app, which))
         if as_json:
             tarantella.terminal.show_line({"taken_back": number})
         elif number:
@@ -237,15 +239,25 @@ def _priority(name: PriorityName | None) -> Priority | None:
 
 
 def _which(
-    status: str | None, priority: PriorityName | None, scraper: str | None, source: str | None, failure: str | None
+    file: Path,
+    status: str | None,
+    priority: PriorityName | None,
+    scraper: str | None,
+    source: str | None,
+    failure: str | None,
 ) -> Which:
     from tarantella.domain.errors import InvalidInput
     from tarantella.domain.script_end import ScriptFailure
-    from tarantella.services.queue import GapStatus, Which
+    from tarantella.services.queue import GapStatus, Which, queue_of
 
     if failure is not None and failure not in set(ScriptFailure):
         remedy = f"Take one of {', '.join(ScriptFailure)}."
         raise InvalidInput(f"There is no failure {failure[:50]!r}.", remedy=remedy, field="failure")
-    values: dict[str, Any] = {"scraper": scraper, "source": source, "priority": _priority(priority)}
+    values: dict[str, Any] = {
+        "queue": queue_of(file),
+        "scraper": scraper,
+        "source": source,
+        "priority": _priority(priority),
+    }
     values["status"] = GapStatus(status) if status is not None else None
     return Which(**values, failure=ScriptFailure(failure) if failure is not None else None)

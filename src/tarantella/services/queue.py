@@ -103,8 +103,8 @@ async def take_in(app: App, plan: Plan) -> TakenIn:
 # -- what there is, for those who look
 
 
-async def listed(app: App, file: Path, which: Which, limit: int) -> list[StoredGap]:
-    return await app.database.read(partial(gaps.listed, queue=queue_of(file), which=which, limit=limit))
+async def listed(app: App, which: Which, limit: int, after: tuple[int, int, str] | None = None) -> list[StoredGap]:
+    return await app.database.read(partial(gaps.listed, which=which, limit=limit, after=after))
 
 
 async def shown(app: App, file: Path, text: str) -> tuple[StoredGap, str, str]:
@@ -117,15 +117,29 @@ async def shown(app: App, file: Path, text: str) -> tuple[StoredGap, str, str]:
     return await app.database.read(look)
 
 
-async def retry(app: App, file: Path, which: Which) -> int:
+async def said(app: App, gap_id: str) -> tuple[StoredGap, str, str]:
+    """The same, for who knows its id."""
+    return await app.database.read(lambda tx: (gaps.get(tx, gap_id), *gaps.said(tx, gap_id)))
+
+
+async def retry(app: App, which: Which) -> int:
     """Have gaps done again that have failed, or those that are completed; how many."""
-    write = partial(gaps.retry, queue=queue_of(file), which=which, now=app.now())
+    write = partial(gaps.retry, which=which, now=app.now())
     return await app.database.write(write, durable=True, name="gaps")
+
+
+async def counts(app: App) -> dict[str, dict[GapStatus, int]]:
+    """How many gaps of each status every queue has."""
+    found: dict[str, dict[GapStatus, int]] = {}
+    for row in await app.database.read(partial(gaps.counted, which=Which())):
+        of_queue = found.setdefault(row.queue, dict.fromkeys(GapStatus, 0))
+        of_queue[GapStatus(row.status)] += row.n
+    return found
 
 
 async def failures(app: App, file: Path) -> dict[ScriptFailure, int]:
     """How many gaps are given up for which reason; also those of which there are none."""
-    rows = await app.database.read(partial(gaps.counted, queue=queue_of(file)))
+    rows = await app.database.read(partial(gaps.counted, which=Which(queue=queue_of(file))))
     counts = dict.fromkeys(ScriptFailure, 0)
     for row in rows:
         if row.status == GapStatus.FAILED and row.failure is not None:

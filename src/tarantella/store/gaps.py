@@ -17,7 +17,7 @@ from tarantella.domain.gap import Gap
 from tarantella.domain.run import Priority
 from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure, again_after
-from tarantella.domain.struct import Frozen
+from tarantella.domain.struct import Frozen, replace
 from tarantella.store.connection import Row
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
@@ -42,6 +42,7 @@ class StoredGap(Frozen):
     queue: str
     name: str
     priority: Priority
+    position: int
     source: str
     scraper: str
     params: Mapping[str, Any]
@@ -194,8 +195,9 @@ def said(tx: Tx, gap_id: str) -> tuple[str, str]:
 
 
 class Which(Frozen):
-    """Some gaps of a queue."""
+    """Some gaps."""
 
+    queue: str | None = None
     status: GapStatus | None = None
     priority: Priority | None = None
     scraper: str | None = None
@@ -208,29 +210,29 @@ class Which(Frozen):
             for name in self.__struct_fields__
             if (value := getattr(self, name)) is not None
         }
-        return "".join(f" AND {name} = :{name}" for name in values), values
+        return " AND ".join(["1 = 1", *(f"{name} = :{name}" for name in values)]), values
 
 
-def listed(tx: Tx, queue: str, which: Which, limit: int) -> list[StoredGap]:
-    """In the order in which they are filled."""
+def listed(tx: Tx, which: Which, limit: int, after: tuple[int, int, str] | None = None) -> list[StoredGap]:
+    """In the order in which they are filled; those behind a priority, a position and an id."""
     where, values = which.where()
+    if after is not None:
+        where += " AND (priority, position, id) > (:after_priority, :after_position, :after_id)"
+        values |= dict(zip(("after_priority", "after_position", "after_id"), after, strict=True))
     rows = tx.all(
-        f"SELECT {_COLUMNS} FROM gaps WHERE queue = :queue{where} ORDER BY priority, position, id LIMIT :limit",
-        queue=queue,
-        limit=limit,
-        **values,
+        f"SELECT {_COLUMNS} FROM gaps WHERE {where} ORDER BY priority, position, id LIMIT :limit", limit=limit, **values
     )
     return [StoredGap.of(row) for row in rows]
 
 
-def counted(tx: Tx, queue: str) -> list[Row]:
-    """How many there are of each status, priority, scraper and failure, and how long those that ended took."""
+def counted(tx: Tx, which: Which) -> list[Row]:
+    """How many there are of each queue, status and failure."""
+    where, values = which.where()
     return list(
         tx.all(
-            "SELECT status, priority, scraper, source, failure, count(*) AS n, "
-            "coalesce(sum(seconds), 0) AS seconds, coalesce(sum(estimated_minutes), 0) AS minutes "
-            "FROM gaps WHERE queue = :queue GROUP BY status, priority, scraper, source, failure",
-            queue=queue,
+            "SELECT queue, status, failure, count(*) AS n FROM gaps "
+            f"WHERE {where} GROUP BY queue, status, failure ORDER BY queue",
+            **values,
         )
     )
 
@@ -363,19 +365,14 @@ def take_back(tx: Tx, gap: StoredGap, now: float) -> None:
     )
 
 
-def retry(tx: Tx, queue: str, which: Which, now: float) -> int:
+def retry(tx: Tx, which: Which, now: float) -> int:
     """Have gaps done again that are over; how many."""
     if which.status not in (None, GapStatus.FAILED, GapStatus.COMPLETED):
         raise InvalidInput("Only what has failed or is completed can be done again.", field="status")
-    where, values = Which(**{**_fields(which), "status": which.status or GapStatus.FAILED}).where()
+    where, values = replace(which, status=which.status or GapStatus.FAILED).where()
     return tx.execute(
         "UPDATE gaps SET status = 'pending', retry_count = 0, deaths = 0, next_at = :now, updated_at = :now "
-        f"WHERE queue = :queue{where}",
-        queue=queue,
+        f"WHERE {where}",
         now=now,
         **values,
     )
-
-
-def _fields(which: Which) -> dict[str, Any]:
-    return {name: getattr(which, name) for name in which.__struct_fields__}
