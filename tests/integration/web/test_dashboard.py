@@ -16,7 +16,10 @@ from playwright.sync_api import Page, expect
 from tarantella.domain.access import Scope
 from tarantella.services import tokens
 from tarantella.services.app import App
+from tarantella.services.filling import fill
+from tarantella.services.queue import make_plan
 from tests.integration.web.conftest import Dashboard
+from tests.scripts import Scripts
 from tests.site import Site
 
 T = TypeVar("T")
@@ -58,6 +61,7 @@ def state(page: Page) -> Any:
         ("workflows", "Workflows", "There is no such workflow"),
         ("workflows/new", "New workflow", "Steps are done"),
         ("schedules", "Schedules", "No job runs by itself"),
+        ("gaps", "Gaps", "There is no such gap"),
         ("sites", "Sites", "No site has been asked"),
         ("workers", "Workers", "In flight"),
         ("nothing/here", "There is no such page", "To the overview"),
@@ -266,3 +270,21 @@ def test_a_token_that_is_revoked_is_asked_for_again(app: App, dashboard: Dashboa
     expect(page.get_by_role("heading", level=1)).to_have_text("Workers")
     apart(tokens.revoke(app, token.id))
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_gaps_are_seen_with_what_their_scripts_said_and_done_again(
+    dashboard: Dashboard, app: App, tmp_path: Path
+) -> None:
+    scripts = Scripts(tmp_path)
+    scripts.script("fails", "import sys; print('<b>well</b>'); sys.exit('no luck')")
+    name = scripts.gap("fails", "HIGH", season="2024-25")
+    plan = make_plan(tmp_path / "inventory" / "gaps.json", tmp_path / "config" / "scraper_config.yaml", tmp_path)
+    apart(fill(app, plan))
+    page = dashboard.open("gaps?status=failed")
+    page.get_by_role("button", name=name).click()
+    expect(page.get_by_role("dialog")).to_contain_text("<b>well</b>")
+    expect(page.get_by_role("dialog")).to_contain_text("exit code 1: no luck")
+    page.get_by_role("button", name="Close").click()
+    page.get_by_role("button", name="Have the failed ones done again").click()
+    expect(page.get_by_role("dialog")).to_contain_text("1 will be done again")
+    assert [gap["status"] for gap in told(dashboard, "GET", "/gaps")] == ["pending"]

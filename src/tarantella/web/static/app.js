@@ -3,6 +3,7 @@
 import { ask, hasToken, useToken } from "./ask.js";
 import { h, put } from "./dom.js";
 import { field, form, trouble } from "./parts.js";
+import * as gaps from "./gaps.js";
 import * as job from "./job.js";
 import * as jobs from "./jobs.js";
 import * as newJob from "./new_job.js";
@@ -28,6 +29,7 @@ const PAGES = [
   [/^workflows\/new$/, newWorkflow],
   [/^workflows\/([\w-]+)$/, workflow],
   [/^schedules$/, schedules],
+  [/^gaps$/, gaps],
   [/^sites$/, sites],
   [/^workers$/, workers],
 ];
@@ -37,6 +39,7 @@ const NAV = [
   ["jobs", "Jobs"],
   ["workflows", "Workflows"],
   ["schedules", "Schedules"],
+  ["gaps", "Gaps"],
   ["sites", "Sites"],
   ["workers", "Workers"],
 ];
