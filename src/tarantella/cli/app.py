@@ -42,6 +42,7 @@ FILES: Mapping[str, str] = {
     "schedules": "schedules",
     "workflows": "workflows",
     "tasks": "tasks",
+    "gaps": "gaps",
     "sites": "sites",
     "recordings": "recordings",
     "sessions": "sessions",

@@ -22,7 +22,7 @@ SECONDS_PER_DAY = 86_400.0
 LATEST = 253_000_000_000.0  # in the year 9987
 LONGEST_ID = 160
 MOST_NAMED = 1_000  # of what is missing; the reason says how many more there are
-MOST_NAMED_CHARACTERS = 200_000
+MOST_NAMED_CHARACTERS = 150_000
 UNFINISHED = (".part", ".tmp")  # what is being written has such an ending
 _BY_AGE = (Priority.HIGH, Priority.MEDIUM)
 _NOT_IN_IDS = re.compile(r"[^A-Za-z0-9_.]+")
@@ -226,7 +226,8 @@ class Share:
             yield f"stale: the newest file is of {newest}, and should not be older than {_days(self.expected)}"
         lacking = found.expected - found.present
         if lacking > 0:
-            things = "keys" if self._keys is not None else "files"
+            called = self.expected.keys_as if self.expected.keys_as != MISSING_KEYS else "keys"
+            things = called.replace("_", " ") if self._keys is not None else "files"
             if found.state == "missing" and found.expected == 1:
                 yield "missing: nothing is there"
             else:

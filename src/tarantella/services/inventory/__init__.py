@@ -15,8 +15,8 @@ def inventory_at(place: str) -> Inventory:
         told = f"{place} is no folder."
         raise InvalidInput(told, remedy="Give the folder in which the files are.", field="inventory")
     folder = Path(place)
-    if not folder.is_dir():
-        told = f"There is no folder {place}, so nothing can be said of what is missing in it."
+    if not place or not folder.is_dir():
+        told = f"There is no folder {place or repr(place)}, so nothing can be said of what is missing in it."
         raise InvalidInput(
             told, remedy="Check --inventory; make the folder, if all is still to come.", field="inventory"
         )

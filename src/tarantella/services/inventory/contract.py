@@ -7,7 +7,6 @@ from typing import Protocol
 
 from tarantella.domain.struct import Frozen
 
-
 MOST_PROBLEMS = 1_000  # that are told; one is enough not to trust a scan
 
 
