@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import time
-from pathlib import Path
 
 import pytest
 
@@ -99,6 +98,7 @@ def test_what_can_not_be_looked_at_is_not_called_missing(
     assert league.run("gaps", "scan").code == 0
     gaps = league.folder / "inventory/gaps.json"
     before = gaps.read_bytes()
+    (league.folder / "raw/rosters/2024-25/bos.json").unlink()
     (league.folder / "raw/rosters/2023-24").symlink_to(tmp_path_factory.mktemp("elsewhere"))
     done = league.run("gaps", "scan")
     assert done.code == 1 and "nobody knows what is missing there" in done.err and "--anyway" in done.err

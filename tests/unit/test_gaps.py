@@ -161,7 +161,7 @@ def test_more_than_can_be_looked_at_is_refused() -> None:
 def test_a_million_files_take_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     class Many:
         name = "many"
-        problems: list[str] = []
+        problems = ()
 
         def list(self, folder: str, depth: int | None) -> Iterator[Found]:
             return (Found(f"{folder}/{number}.json", 10, 0.0) for number in range(30_000))

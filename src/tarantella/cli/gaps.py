@@ -67,7 +67,10 @@ ExpectedFile = Annotated[
     ),
 ]
 InventoryPlace = Annotated[
-    str, typer.Option("--inventory", metavar="DIR", help="The folder in which patterns of paths begin.")
+    str,
+    typer.Option(
+        "--inventory", metavar="DIR", help="The folder in which patterns of paths begin, or s3://bucket/prefix."
+    ),
 ]
 
 
