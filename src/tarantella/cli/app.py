@@ -43,6 +43,7 @@ FILES: Mapping[str, str] = {
     "workflows": "workflows",
     "queue": "queue",
     "tasks": "tasks",
+    "gaps": "gaps",
     "sites": "sites",
     "recordings": "recordings",
     "sessions": "sessions",

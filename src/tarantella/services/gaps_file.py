@@ -38,6 +38,9 @@ def read_gaps_file(path: Path, field: str = "task_queue") -> GapsRead:
 def write_gaps_file(path: Path, gaps: Sequence[Gap], generated_at: str) -> None:
     """All of it or nothing: whoever reads it meanwhile has the old one."""
     packed = orjson.dumps(document_of(gaps, generated_at), option=orjson.OPT_INDENT_2)
+    if len(packed) >= MOST_BYTES:
+        told = f"{path} would be larger than {MOST_BYTES // 1024 // 1024} MB, and nobody could read it."
+        raise InvalidInput(told, remedy="Expect less at a time, as with `last: 30`.", field="output")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as file:
