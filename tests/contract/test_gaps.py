@@ -15,7 +15,7 @@ from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure
 from tarantella.store import gaps, workers
 from tarantella.store.database import Database
-from tarantella.store.gaps import GapStatus, StoredGap, TakenIn, Which
+from tarantella.store.gaps import GapStatus, Left, StoredGap, TakenIn, Which
 from tarantella.store.ids import new_id
 from tarantella.store.workers import WorkerInfo
 
@@ -227,10 +227,10 @@ def test_a_gap_is_found_by_its_name_and_by_the_end_of_its_id(queue: Queue) -> No
 def test_what_is_left_adds_up(queue: Queue) -> None:
     some = [Gap(name, Priority.LOW, "s", "x", {"season": name}, minutes) for name, minutes in (("a", 2.0), ("b", None))]
     queue.take_in(some)
-    assert queue.read(gaps.left, queue=QUEUE, priority=None) == (2, 120.0, 0)
-    assert queue.read(gaps.left, queue=QUEUE, priority=Priority.HIGH) == (0, 0.0, 0)
+    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(2, 120.0, 0, 1_000.0)
+    assert queue.read(gaps.left, queue=QUEUE, priority=Priority.HIGH) == Left(0, 0.0, 0, None)
     queue.take()
-    assert queue.read(gaps.left, queue=QUEUE, priority=None) == (1, 0.0, 1)
+    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(1, 0.0, 1, 1_000.0)
 
 
 def test_a_list_goes_on_behind_any_of_its_gaps(queue: Queue) -> None:

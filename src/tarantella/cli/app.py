@@ -42,6 +42,7 @@ FILES: Mapping[str, str] = {
     "schedules": "schedules",
     "workflows": "workflows",
     "queue": "queue",
+    "autopilot": "autopilot",
     "tasks": "tasks",
     "gaps": "gaps",
     "sites": "sites",

@@ -13,6 +13,7 @@ from tarantella.cli.options import OUTPUT, RUNNING, AsJson, DatabaseUrl, DataDir
 if TYPE_CHECKING:
     from tarantella.domain.run import Priority
     from tarantella.services.queue import Which
+    from tarantella.services.reconciliation import Reconciled
 
 EXAMPLES = """
 Examples:
@@ -48,6 +49,25 @@ ScraperConfig = Annotated[
         rich_help_panel=RUNNING,
     ),
 ]
+ExpectedFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--expected",
+        metavar="FILE",
+        help="What should be there.",
+        show_default="config/expected_coverage.yaml",
+        rich_help_panel=RUNNING,
+    ),
+]
+InventoryPlace = Annotated[
+    str,
+    typer.Option(
+        "--inventory",
+        metavar="DIR",
+        help="Where it should be: a folder, or s3://bucket/prefix.",
+        rich_help_panel=RUNNING,
+    ),
+]
 OfPriority = Annotated[
     PriorityName | None, typer.Option("--priority", help="Only those that are critical, high, medium or low.")
 ]
@@ -69,6 +89,11 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be done; start nothing, store nothing.")
     ] = False,
+    no_reconciliation: Annotated[
+        bool, typer.Option("--no-reconciliation", help="Don't look afterwards what is still missing.")
+    ] = False,
+    expected: ExpectedFile = None,
+    inventory: InventoryPlace = ".",
     as_json: AsJson = False,
     quiet: Quiet = False,
     verbose: Verbose = 0,
@@ -80,13 +105,15 @@ def run(
 
     Ctrl-C lets the scripts that are running finish, and leaves the rest for
     the next time; a second one ends them. The exit code is 1 if any failed.
+    Where somebody has said what should be there, inventory/gaps.json is
+    written anew at the end: what was filled is no gap any more.
     """
     from tarantella.cli import exits, queue_shown
     from tarantella.cli.command import say_error
     from tarantella.cli.opening import opened, run_async
     from tarantella.cli.signals import Signals
     from tarantella.domain.errors import InvalidInput
-    from tarantella.services import filling, queue
+    from tarantella.services import filling, queue, reconciliation
     from tarantella.services.foreground import Interrupt
     from tarantella.services.script import end_all_at_once
 
@@ -96,6 +123,7 @@ def run(
         # Not the command is wrong, but what others have written: whoever runs it from cron has failed.
         say_error(str(error))
         return exits.FAILED
+    looking = reconciliation.Looking(expected, inventory)
     chosen = _priority(priority)
     if dry_run:
         from tarantella.cli.terminal import open_terminal
@@ -107,7 +135,7 @@ def run(
         interrupt = Interrupt()
         watcher = queue_shown.Watching(tarantella.terminal, max_concurrent)
 
-        async def fill() -> filling.Summary:
+        async def fill() -> tuple[filling.Summary, Reconciled | None]:
             import asyncio
 
             loop = asyncio.get_running_loop()
@@ -118,12 +146,15 @@ def run(
 
             signals.on_first(stop)
             signals.on_second(end_all_at_once)
-            return await filling.fill(
+            summary = await filling.fill(
                 tarantella.app, plan, priority=chosen, at_once=max_concurrent, watcher=watcher, interrupt=interrupt
             )
+            if no_reconciliation or summary.interrupted or not looking.is_possible:
+                return summary, None
+            return summary, await reconciliation.reconcile(tarantella.app, looking)
 
-        summary = run_async(fill())
-        queue_shown.show_summary(tarantella.terminal, plan, summary, as_json=as_json)
+        summary, reconciled = run_async(fill())
+        queue_shown.show_summary(tarantella.terminal, plan, summary, reconciled, as_json=as_json)
     if summary.interrupted:
         return exits.INTERRUPTED
     return exits.FAILED if summary.count(queue.GapStatus.FAILED) or plan.read.problems else exits.COMPLETE

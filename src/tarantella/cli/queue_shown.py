@@ -12,8 +12,10 @@ from tarantella.cli.shown import show_lines, show_table
 from tarantella.cli.terminal import Terminal
 from tarantella.domain.run import Priority
 from tarantella.domain.script_end import POLICY, Ended, ScriptFailure
-from tarantella.services.filling import Filled, Summary, Watcher
+from tarantella.services.filling import Filled, Look, Summary, Watcher
+from tarantella.services.gaps_file import USUAL
 from tarantella.services.queue import GapStatus, Plan, StoredGap, TakenIn
+from tarantella.services.reconciliation import Reconciled
 
 LINE_EVERY = 10.0
 COLUMNS = {
@@ -64,12 +66,13 @@ class Watching(Watcher):
             told = f"failed: {_why(ended)}"
         self._terminal.say(f"{gap.name} {told}")
 
-    def looked(self, running: int, left: int, eta_seconds: float | None) -> None:
+    def looked(self, look: Look) -> None:
         if (now := self._clock()) < self._next:
             return
         self._next = now + LINE_EVERY
-        ahead = f", about {words.duration(eta_seconds)}" if eta_seconds is not None else ""
-        self._terminal.say(f"{running} running, {left} left{ahead}")
+        ahead = f", about {words.duration(look.eta_seconds)}" if look.eta_seconds is not None else ""
+        waits = f", next in {words.duration(look.next_in)}" if not look.running and look.next_in else ""
+        self._terminal.say(f"{look.running} running, {look.left} left{ahead}{waits}")
 
     def stopping(self) -> None:
         self._terminal.say(STOPPING)
@@ -82,9 +85,12 @@ def _why(ended: Ended) -> str:
 # -- what came of it
 
 
-def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: bool) -> None:
+def show_summary(
+    terminal: Terminal, plan: Plan, summary: Summary, reconciled: Reconciled | None, *, as_json: bool
+) -> None:
     if as_json:
-        terminal.show_json(summary.to_json(plan))
+        again = {"missing": reconciled.missing, "problems": reconciled.problems} if reconciled is not None else None
+        terminal.show_json({**summary.to_json(plan), "reconciliation": again})
         return
     last = summary.last
     terminal.show(f"Total tasks: {len(last) + summary.left}")
@@ -99,6 +105,10 @@ def show_summary(terminal: Terminal, plan: Plan, summary: Summary, *, as_json: b
             terminal.show(f"\n{title}:")
         for name, counts in parts.items():
             terminal.show(f"  {name}: {counts['completed']} completed, {counts['failed']} failed")
+    if reconciled is not None:
+        terminal.show(f"\nLooked again: {words.count(reconciled.missing, 'gap')} in {words.nearby(USUAL)}.")
+        for problem in reconciled.problems:
+            terminal.say(f"Not everything could be looked at, so the file stays as it was: {problem}")
     if summary.count(GapStatus.FAILED):
         terminal.say("\n`tarantella queue list --status failed` tells why; `queue retry` takes them back.")
     if summary.elsewhere:

@@ -41,18 +41,24 @@ _TAKEN = (*KEYS, DATA_TYPE, MISSING_FILES, KEY)  # names that mean something els
 
 def read_expectations(path: Path | None = None) -> tuple[Path, list[Expected]]:
     """What is expected, and the file that said so. Raises InvalidInput that names the file and the place in it."""
-    for candidate in (path,) if path is not None else (USUAL, BESIDE_SCRAPERS):
-        if path is None and not candidate.is_file():
-            continue
-        document = parsed_file(candidate, "expected", _REMEDY)
-        if path is None and candidate == BESIDE_SCRAPERS and not (isinstance(document, Mapping) and TOP in document):
-            continue
-        return candidate, _At(candidate, ()).expectations(document)
+    found = path or usual_file()
+    if found is not None:
+        return found, _At(found, ()).expectations(parsed_file(found, "expected", _REMEDY))
     raise InvalidInput(
         f"Nobody has said what should be there: there is no {USUAL}, and no {TOP} in {BESIDE_SCRAPERS}.",
         remedy="Write one, as docs/gaps.md shows, or name another file with --expected.",
         field="expected",
     )
+
+
+def usual_file() -> Path | None:
+    """The file in the current folder that says what is expected, if there is one."""
+    if USUAL.is_file():
+        return USUAL
+    if not BESIDE_SCRAPERS.is_file():
+        return None
+    document = parsed_file(BESIDE_SCRAPERS, "expected", _REMEDY)
+    return BESIDE_SCRAPERS if isinstance(document, Mapping) and TOP in document else None
 
 
 class _At:

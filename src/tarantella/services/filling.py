@@ -90,13 +90,22 @@ def _counts(some: Sequence[Filled]) -> dict[str, int]:
     return {str(which): sum(each.status is which for each in some) for which in (GapStatus.COMPLETED, GapStatus.FAILED)}
 
 
+class Look(Frozen):
+    """How far it is."""
+
+    running: int
+    left: int
+    eta_seconds: float | None
+    next_in: float | None  # seconds until the next one may be begun
+
+
 class Watcher:
     """Somebody who is told what happens; who wants to know something says so by having it."""
 
     def taken_in(self, plan: Plan, taken: TakenIn) -> None: ...
     def began(self, gap: StoredGap, command: list[str]) -> None: ...
     def filled(self, filled: Filled) -> None: ...
-    def looked(self, running: int, left: int, eta_seconds: float | None) -> None: ...
+    def looked(self, look: Look) -> None: ...
 
 
 async def fill(
@@ -200,12 +209,12 @@ class _Filling:
         if not self._interrupt.is_set:
             while len(self._at_hand) < self._at_once and await self._begin_next():
                 pass
-        left, seconds, running = await self._app.database.read(
-            partial(gaps.left, queue=self._plan.queue, priority=self._priority)
-        )
-        self._summary.left, self._summary.elsewhere = left, max(0, running - len(self._at_hand))
-        self._watcher.looked(len(self._at_hand), left, self._eta(left, seconds))
-        return not self._at_hand and (left == 0 or self._interrupt.is_set)
+        left = await self._app.database.read(partial(gaps.left, queue=self._plan.queue, priority=self._priority))
+        self._summary.left, self._summary.elsewhere = left.waiting, max(0, left.running - len(self._at_hand))
+        next_in = max(0.0, left.next_at - now) if left.next_at is not None else None
+        eta = self._eta(left.waiting, left.expected_seconds)
+        self._watcher.looked(Look(len(self._at_hand), left.waiting, eta, next_in))
+        return not self._at_hand and (left.waiting == 0 or self._interrupt.is_set)
 
     async def _begin_next(self) -> bool:
         """Begin the most urgent one that can be; False where none can."""

@@ -86,13 +86,22 @@ def queue_of(file: Path) -> str:
 
 async def take_in(app: App, plan: Plan) -> TakenIn:
     """Make the stored queue what its file says."""
+    return await _take_in(app, plan.queue, plan.read)
+
+
+async def take_in_file(app: App, file: Path) -> TakenIn:
+    """The same, without asking how its gaps could be filled."""
+    return await _take_in(app, queue_of(file), read_gaps_file(file))
+
+
+async def _take_in(app: App, queue: str, read: GapsRead) -> TakenIn:
     return await app.database.write(
         partial(
             gaps.take_in,
-            queue=plan.queue,
-            gaps=[gap for gap in plan.read.gaps if gap.status.lower() not in DONE_ALREADY],
-            unread={problem.id for problem in plan.read.problems if problem.id is not None},
-            scanned_at=plan.read.generated_at,
+            queue=queue,
+            gaps=[gap for gap in read.gaps if gap.status.lower() not in DONE_ALREADY],
+            unread={problem.id for problem in read.problems if problem.id is not None},
+            scanned_at=read.generated_at,
             now=app.now(),
         ),
         durable=True,

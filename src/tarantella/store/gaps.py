@@ -237,17 +237,26 @@ def counted(tx: Tx, which: Which) -> list[Row]:
     )
 
 
-def left(tx: Tx, queue: str, priority: Priority | None) -> tuple[int, float, int]:
-    """How many are still to be done, how many seconds are expected of them, and how many somebody is at."""
+class Left(Frozen):
+    """What there is still to be done."""
+
+    waiting: int
+    expected_seconds: float  # of those
+    running: int
+    next_at: float | None  # when the first of those that wait may be begun
+
+
+def left(tx: Tx, queue: str, priority: Priority | None) -> Left:
     rows = tx.all(
-        "SELECT status, count(*) AS n, coalesce(sum(estimated_minutes), 0) AS minutes FROM gaps "
+        "SELECT status, count(*) AS n, coalesce(sum(estimated_minutes), 0) AS minutes, min(next_at) AS next_at FROM gaps "
         f"WHERE queue = :queue AND status IN ('pending', 'running'){_of(priority)} GROUP BY status",
         queue=queue,
         **_value(priority),
     )
     by_status = {row.status: row for row in rows}
     waiting, running = by_status.get("pending"), by_status.get("running")
-    return waiting.n if waiting else 0, waiting.minutes * 60 if waiting else 0.0, running.n if running else 0
+    at_hand = running.n if running else 0
+    return Left(waiting.n, waiting.minutes * 60, at_hand, waiting.next_at) if waiting else Left(0, 0.0, at_hand, None)
 
 
 # -- who does what
