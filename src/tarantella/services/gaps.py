@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.domain.expectation import Coverage, Expected, Share, moment
+from tarantella.domain.expectation import Coverage, Expected, Share
 from tarantella.domain.gap import Gap
 from tarantella.domain.path_pattern import Reader
 from tarantella.domain.struct import Frozen
@@ -58,7 +58,8 @@ def scan(expected: Path | None, inventory: str, now: datetime) -> Scan:
     return Scan(
         str(file),
         opened.name,
-        moment(now.timestamp()),
+        # To the microsecond: a queue tells a later scan from an earlier one by it.
+        now.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z"),
         files,
         [share.coverage(now) for share in flat],
         # The newest first, within a priority: older ones can wait.
