@@ -38,6 +38,7 @@ FILES: Mapping[str, str] = {
     "serve": "serve",
     "worker": "worker",
     "workers": "workers",
+    "infra": "infra",
     "jobs": "jobs",
     "schedules": "schedules",
     "workflows": "workflows",
