@@ -60,6 +60,12 @@ def test_all_that_can_be_said_is_understood() -> None:
     assert (finals.scraper, finals.count, finals.required, finals.min_bytes) == ("cup", 3, True, 1)
 
 
+def test_the_example_of_the_docs_is_understood() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "gaps.md").read_text()
+    write(page.partition("```yaml\n")[2].partition("```")[0])
+    assert [each.data_type for each in read_expectations()[1]] == ["box_scores", "rosters", "highlights"]
+
+
 def test_it_may_stand_beside_the_scrapers() -> None:
     write({"scrapers": {"one": {}}, "defaults": {}, **document()}, "config/scraper_config.yaml")
     file, [games] = read_expectations()

@@ -121,7 +121,7 @@ class _At:
             partitions = partitions_of(said)
         except ValueError as error:
             raise at.wrong(str(error)) from None
-        if partitions.name in _TAKEN:
+        if partitions.name in (*_TAKEN, MISSING_KEYS):
             told = f"{partitions.name!r} means something else in a task."
             raise at.wrong(told, "Say another name with `as`, as in {sources: [a, b], as: site}.")
         return partitions
