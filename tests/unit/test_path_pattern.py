@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tarantella.domain.path_pattern import KEY, LONGEST, NoPattern, Reader, Slot, pattern_of
@@ -130,19 +130,20 @@ def test_a_day_can_be_folders() -> None:
     assert list(Reader(pattern, {("2026", "01", "31"): "x"}, {}).read("raw/2026/01/31.json")) == [("x", None)]
 
 
-PIECES = ["{season}", "{key}", "*", "?", "a", "_", "1", "/", "**/", ".json"]
+PIECES = ["{season}", "{key}", "*", "?", "a", "_", "1", "/", "**/", ".json", "."]
 
 
+@settings(max_examples=1_000)
 @given(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=7),
-    st.lists(st.sampled_from(["1", "11", "a", "_", "/", "1_1", ".json"]), min_size=1, max_size=8),
+    st.lists(st.sampled_from(["1", "11", "a", "_", "/", "1_1", ".json", "."]), min_size=1, max_size=8),
 )
 def test_reading_a_path_finds_what_trying_everything_finds(pieces: list[str], parts: list[str]) -> None:
     try:
         pattern = pattern_of("".join(pieces), "season", dated=False)
     except NoPattern:
         return
-    path, seasons, keys = "".join(parts), ("1", "11", "1_1"), ("1", "a", "1_1")
+    path, seasons, keys = "".join(parts), ("1", "11", "1_1"), ("1", "a", "1_1", ".1")
     used = seasons if pattern.slots else seasons[:1]
     partitions = {(each,) * len(pattern.slots): each for each in used}
     expected = {
