@@ -207,7 +207,7 @@ class Reader:
         for start, key in _parts(path, self._key_lengths):
             if key not in expected or key in found:
                 continue
-            if around is None or key.startswith("."):
+            if around is None:
                 is_one = _exact(self.pattern, texts, key).fullmatch(path)
             else:
                 is_one = around[0].fullmatch(path, 0, start) and around[1].fullmatch(path, start + len(key))
