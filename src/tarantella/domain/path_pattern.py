@@ -150,7 +150,7 @@ def no_text_of_a_path(text: str) -> str | None:
     """Why this can't stand for a placeholder; None when it can."""
     if not text or len(text) > LONGEST_TEXT:
         return f"it must have 1 to {LONGEST_TEXT} characters"
-    if text in (".", "..") or "/" in text or "\0" in text:
+    if text in (".", "..") or "/" in text or not text.isprintable():
         return "it can't be a part of a path"
     return None
 
@@ -307,8 +307,8 @@ def _slots(said: str, partition: str | None, dated: bool) -> list[Slot]:
 def _check(text: str) -> None:
     if not text.strip() or len(text) > LONGEST:
         raise NoPattern(f"A pattern has 1 to {LONGEST:,} characters.")
-    if "\0" in text:
-        raise NoPattern("A pattern can't have a NUL in it.")
+    if not text.isprintable():
+        raise NoPattern(f"{text!r} has a character in it that can't be shown; `?` stands for any.")
     if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]|\w+://", text):
         raise NoPattern(f"{text!r} leads out of the inventory: patterns begin in it, as in raw/*.json.")
 

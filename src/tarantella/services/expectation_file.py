@@ -34,6 +34,7 @@ TYPE_KEYS = (
 )
 MOST_FILES = 1_000_000_000
 MOST_PATTERNS = 50
+LARGEST = 2**53 - 1
 MOST_DAYS = 36_500
 _REMEDY = "docs/gaps.md shows what it can say."
 _TAKEN = (*KEYS, DATA_TYPE, MISSING_FILES, KEY)  # names that mean something else in a task or a pattern
@@ -195,7 +196,10 @@ class _At:
         keys: dict[str, Key] = {}
         for number, key in enumerate(said):
             here = self.below(number)
-            if isinstance(key, bool) or not isinstance(key, int | str):
+            is_number = (
+                isinstance(key, int) and not isinstance(key, bool) and abs(key) <= LARGEST
+            )  # that JSON can be sure of
+            if not is_number and not isinstance(key, str):
                 raise here.wrong(f"{_shown(key)} is no key.", "Put it in quotation marks.")
             if (trouble := no_text_of_a_path(str(key))) is not None:
                 raise here.wrong(f"{_shown(key)} can't be a key: {trouble}.")
