@@ -122,6 +122,7 @@ def test_what_makes_no_sense_is_told_with_its_place(said: Any, place: str, told:
         ({"freshness_day": 7}, "freshness_day", "`freshness_days` is probably meant"),
         ({"freshness_days": -1}, "freshness_days", "-1, not a number above 0"),
         ({"freshness_days": 0}, "freshness_days", "0, not a number above 0"),
+        ({"freshness_days": 10**400}, "freshness_days", "not a number above 0"),
         ({"freshness_days": "7"}, "freshness_days", "'7', not a number"),
         ({"freshness_days": float("nan")}, "freshness_days", "nan, not a number"),
         ({"freshness_days": float("inf")}, "freshness_days", "inf, not a number"),
