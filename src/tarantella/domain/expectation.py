@@ -204,7 +204,7 @@ class Share:
         return sorted(self._plain - self._found)
 
     def _amounts(self) -> tuple[int, int]:
-        """How much is expected, and how much of that is there. Of what nobody expects only files without names count."""
+        """How much is expected, and how much is there: of keys and known files those that are expected, else all files."""
         if self._keys is not None:
             return len(self._keys), len(self._found)
         if self._plain:
