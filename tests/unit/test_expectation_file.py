@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from copy import deepcopy
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tarantella.domain.errors import InvalidInput
-from tarantella.services.expectation_file import read_expectations
+from tarantella.domain.gap import document_of, gaps_of
+from tarantella.services.expectation_file import _At, read_expectations
 
 TYPE: dict[str, Any] = {"path_patterns": ["raw/{season}/*.json"]}
 KEYED: dict[str, Any] = {"path_patterns": ["raw/{season}/{key}.json"], "expected_keys": ["bos", "lal"]}
@@ -58,6 +63,12 @@ def test_all_that_can_be_said_is_understood() -> None:
     assert (teams.scraper, teams.partitions.name) == ("other", None)
     assert (stories.scraper, stories.partitions.last) == ("league_scraper", 30)
     assert (finals.scraper, finals.count, finals.required, finals.min_bytes) == ("cup", 3, True, 1)
+
+
+def test_the_example_of_the_docs_is_understood() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "gaps.md").read_text()
+    write(page.partition("```yaml\n")[2].partition("```")[0])
+    assert [each.data_type for each in read_expectations()[1]] == ["box_scores", "rosters", "highlights"]
 
 
 def test_it_may_stand_beside_the_scrapers() -> None:
@@ -111,6 +122,7 @@ def test_what_makes_no_sense_is_told_with_its_place(said: Any, place: str, told:
         ({"freshness_day": 7}, "freshness_day", "`freshness_days` is probably meant"),
         ({"freshness_days": -1}, "freshness_days", "-1, not a number above 0"),
         ({"freshness_days": 0}, "freshness_days", "0, not a number above 0"),
+        ({"freshness_days": 10**400}, "freshness_days", "not a number above 0"),
         ({"freshness_days": "7"}, "freshness_days", "'7', not a number"),
         ({"freshness_days": float("nan")}, "freshness_days", "nan, not a number"),
         ({"freshness_days": float("inf")}, "freshness_days", "inf, not a number"),
@@ -132,7 +144,10 @@ def test_what_makes_no_sense_is_told_with_its_place(said: Any, place: str, told:
         ({"expected_keys": ["a", "a"]}, "expected_keys.1", "'a' was there before"),
         ({"expected_keys": [1, "1"]}, "expected_keys.1", "'1' was there before"),
         ({"expected_keys": ["../x"]}, "expected_keys.0", "part of a path"),
+        ({"expected_keys": ["a\ud800"]}, "expected_keys.0", "part of a path"),
         ({"expected_keys": [1.5]}, "expected_keys.0", "quotation marks"),
+        ({"expected_keys": [2**64]}, "expected_keys.0", "quotation marks"),
+        ({"expected_keys": [True]}, "expected_keys.0", "quotation marks"),
         ({"expected_keys": [None]}, "expected_keys.0", "is no key"),
         ({"expected_keys": {"2025-26": ["a"]}}, "expected_keys.2025-26", "there are 2023-24, 2024-25"),
         ({"expected_keys": [], "expected_per_partition": 1}, "", "one of them says how much"),
@@ -168,6 +183,74 @@ def test_what_is_no_yaml_names_the_file(text: str) -> None:
     path = write(text)
     with pytest.raises(InvalidInput, match="expected_coverage.yaml"):
         read_expectations(path)
+
+
+WHOLE = {
+    "expected_coverage": {
+        "league": {
+            "scraper": "s",
+            "partitions": {"seasons": ["2023-24", "2024-25"], "as": "season", "current": "all"},
+            "data_types": {
+                "games": {**KEYED, "keys_as": "game_ids", "freshness_days": 7, "min_bytes": 2, "required": False},
+                "news": {
+                    "path_patterns": ["{day:%Y/%m}/{day}.json", "x/{day}_*"],
+                    "partitions": {"days": {"from": "2026-01-01", "to": "today"}},
+                    "expected_per_partition": {"2026-01-02": 3},
+                    "estimated_minutes": 3,
+                },
+            },
+        }
+    }
+}
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(
+        ["{key}", "{season}", "{day:%Y}", "**", "../x", "[a-", "last", "from", "days", "today", "none", "all", "\ud800"]
+    ),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4) | st.integers(), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@settings(max_examples=300)
+@given(st.data())
+def test_whatever_stands_there_is_understood_or_refused_in_words(data: st.DataObject) -> None:
+    said = deepcopy(WHOLE)
+    for _ in range(data.draw(st.integers(1, 2))):
+        _change_something(said, data)
+    try:
+        found = _At(Path("x.yaml"), ()).expectations(said)
+    except InvalidInput as error:
+        assert error.message.startswith("x.yaml") and error.remedy
+        return
+    for each in found:
+        shares = each.shares(date(2026, 1, 5))
+        each.readers(shares)
+        gaps = [gap for share in shares.values() if (gap := share.gap(datetime(2026, 1, 5, tzinfo=UTC))) is not None]
+        written = gaps_of(orjson.loads(orjson.dumps(document_of(gaps, ""))))
+        assert (written.gaps, written.problems) == (sorted(gaps, key=lambda gap: gap.priority), [])
+
+
+def _change_something(said: Any, data: st.DataObject) -> None:
+    """Put anything at any place, or under any name."""
+    while True:
+        names = list(said) if isinstance(said, dict) else list(range(len(said)))
+        if not names:
+            return
+        name = data.draw(st.sampled_from(names))
+        below = said[name]
+        if not isinstance(below, dict | list) or not below or data.draw(st.integers(0, 4)) == 0:
+            if isinstance(said, dict) and data.draw(st.booleans()):
+                said[data.draw(st.text(max_size=3) | st.integers() | st.sampled_from(["days", "expected_keys"]))] = (
+                    below
+                )
+            said[name] = data.draw(ANYTHING)
+            return
+        said = below
 
 
 def _refused(said: Any, place: str, told: str) -> None:

@@ -94,7 +94,8 @@ def test_a_server_that_is_not_there_is_a_problem(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "http://127.0.0.1:1")
     monkeypatch.setattr("tarantella.services.inventory.s3._RETRIES", {"mode": "standard", "max_attempts": 1})
     s3 = inventory_at("s3://some-bucket")
-    assert list(s3.list("", None)) == []
+    assert list(s3.list("raw", None)) == list(s3.list("other", None)) == []
+    assert len(s3.problems) == 1  # nobody waits for it again and again
     assert "127.0.0.1:1" in s3.problems[0] and "something" not in s3.problems[0]
 
 

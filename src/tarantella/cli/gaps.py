@@ -113,7 +113,7 @@ def scan(
             terminal.show(_sum(found.gaps) + (f" in {words.nearby(output)}" if written else ""))
         else:
             terminal.say(NOTHING)
-        if found.coverage and not found.files:
+        if found.coverage and not found.files and found.is_sure:
             terminal.say(f"No file below {found.inventory} is one of those expected. Is it the right folder?")
     return _say_problems(terminal, found, "Nothing was written." if not (written or dry_run) else None, anyway=anyway)
 

@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
+from functools import lru_cache
 from typing import Any, Literal
 
 from tarantella.domain.gap import Gap
@@ -97,7 +98,6 @@ class Coverage(Frozen):
     files: int
     surplus: int  # how many more there are than expected
     too_small: int
-    missing: tuple[Key, ...]  # keys or files, where it is known which
     required: bool
 
     def to_json(self) -> dict[str, Any]:
@@ -114,7 +114,7 @@ class Coverage(Frozen):
             "files": self.files,
             "surplus": self.surplus,
             "too_small": self.too_small,
-            "missing": len(self.missing) or max(0, self.expected - self.present),
+            "missing": max(0, self.expected - self.present),
             "required": self.required,
         }
 
@@ -151,7 +151,7 @@ class Share:
             self._newest = modified if self._newest is None else max(self._newest, modified)
 
     def coverage(self, now: datetime) -> Coverage:
-        expected, present, missing = self._compared()
+        expected, present = self._amounts()
         completeness = min(present, expected) / expected if expected else 1.0
         state: State = "complete" if present >= expected else "partial" if present else "missing"
         if state != "missing" and self._is_stale(now):
@@ -171,7 +171,6 @@ class Share:
             self._files,
             surplus,
             self._too_small,
-            missing,
             self.expected.required,
         )
 
@@ -180,7 +179,8 @@ class Share:
         found = self.coverage(now)
         if found.state == "complete":
             return None
-        named = _as_many_as_fit(found.missing)
+        missing = self.missing()
+        named = _as_many_as_fit(missing)
         params: dict[str, Any] = {}
         if self.expected.partitions.name is not None:
             params[self.expected.partitions.name] = self.partition
@@ -194,18 +194,23 @@ class Share:
             self.expected.scraper,
             params,
             self.expected.estimated_minutes,
-            ", ".join(self._reasons(found, len(named), now)),
+            ", ".join(self._reasons(found, len(named), len(missing) - len(named), now)),
         )
 
-    def _compared(self) -> tuple[int, int, tuple[Key, ...]]:
-        """How much is expected, how much of that is there, and what is not, where that can be said."""
+    def missing(self) -> list[Key]:
+        """Keys or files, in their order, where it is known which."""
         if self._keys is not None:
-            missing = tuple(sorted((key for key in self._keys if str(key) not in self._found), key=_in_order))
-            return len(self._keys), len(self._found), missing
+            return sorted((key for key in self._keys if str(key) not in self._found), key=_in_order)
+        return sorted(self._plain - self._found)
+
+    def _amounts(self) -> tuple[int, int]:
+        """How much is expected, and how much is there: of keys and known files those that are expected, else all files."""
+        if self._keys is not None:
+            return len(self._keys), len(self._found)
         if self._plain:
-            return len(self._plain), len(self._found), tuple(sorted(self._plain - self._found))
+            return len(self._plain), len(self._found)
         count = self.expected.count_in(self.partition)
-        return 1 if count is None else count, self._files, ()
+        return 1 if count is None else count, self._files
 
     def _is_stale(self, now: datetime) -> bool:
         days = self.expected.freshness_days
@@ -220,7 +225,7 @@ class Share:
             return Priority.CRITICAL
         return _BY_AGE[self.age] if self.age < len(_BY_AGE) else Priority.LOW
 
-    def _reasons(self, found: Coverage, named: int, now: datetime) -> Iterator[str]:
+    def _reasons(self, found: Coverage, named: int, unnamed: int, now: datetime) -> Iterator[str]:
         if found.state == "stale" and found.newest is not None:
             newest = datetime.fromtimestamp(found.newest, now.tzinfo).date()
             yield f"stale: the newest file is of {newest}, and should not be older than {_days(self.expected)}"
@@ -232,8 +237,8 @@ class Share:
                 yield "missing: nothing is there"
             else:
                 yield f"missing: {lacking:,} of {found.expected:,} {things}"
-            if 0 < named < len(found.missing):
-                yield f"of which the first {named:,} are named, and {len(found.missing) - named:,} more are not"
+            if unnamed:
+                yield f"of which the first {named:,} are named, and {unnamed:,} more are not"
         if found.too_small:
             are = "is" if found.too_small == 1 else "are"
             yield f"{found.too_small:,} {are} smaller than {self.expected.min_bytes:,} bytes"
@@ -272,5 +277,6 @@ def _days(expected: Expected) -> str:
     return "1 day" if days == 1 else f"{days:g} days"
 
 
-def _texts(keys: Sequence[Key]) -> frozenset[str]:
+@lru_cache(maxsize=64)
+def _texts(keys: tuple[Key, ...]) -> frozenset[str]:
     return frozenset(map(str, keys))

@@ -150,7 +150,7 @@ def no_text_of_a_path(text: str) -> str | None:
     """Why this can't stand for a placeholder; None when it can."""
     if not text or len(text) > LONGEST_TEXT:
         return f"it must have 1 to {LONGEST_TEXT} characters"
-    if text in (".", "..") or "/" in text or "\0" in text:
+    if text in (".", "..") or "/" in text or not text.isprintable():
         return "it can't be a part of a path"
     return None
 
@@ -191,7 +191,7 @@ class Reader:
         if not self.pattern.slots:
             yield from self._partitions
             return
-        for first in sorted({text for text in _parts(path, self._lengths) if text in self._of_first}):
+        for first in sorted({text for _, text in _parts(path, self._lengths) if text in self._of_first}):
             yield from (texts for texts in self._of_first[first] if all(text in path for text in texts))
 
     def _tried(self, path: str, texts: Texts) -> Iterator[tuple[str, str | None]]:
@@ -202,19 +202,40 @@ class Reader:
         if not self.pattern.has_key or expected is None:
             yield partition, None
             return
-        found = False
-        for key in sorted({part for part in _parts(path, self._key_lengths) if part in expected}):
-            if _exact(self.pattern, texts, key).fullmatch(path) is not None:
-                found = True
+        around = _around_key(self.pattern, texts)
+        found = set()
+        for start, key in _parts(path, self._key_lengths):
+            if key not in expected or key in found:
+                continue
+            if around is None:
+                is_one = _exact(self.pattern, texts, key).fullmatch(path)
+            else:
+                is_one = around[0].fullmatch(path, 0, start) and around[1].fullmatch(path, start + len(key))
+            if is_one:
+                found.add(key)
                 yield partition, key
         if not found:
             yield partition, ""  # some key, that is none of those expected
 
 
-def _parts(path: str, lengths: Sequence[int]) -> Iterator[str]:
+def _parts(path: str, lengths: Sequence[int]) -> Iterator[tuple[int, str]]:
     for length in lengths:
         for start in range(len(path) - length + 1):
-            yield path[start : start + length]
+            yield start, path[start : start + length]
+
+
+@lru_cache(maxsize=10_000)
+def _around_key(pattern: PathPattern, texts: Texts) -> tuple[re.Pattern[str], re.Pattern[str]] | None:
+    """What stands before and behind the key, so that there need not be an expression for each of many keys.
+
+    None where the key is there more than once.
+    """
+    mark = "\0"  # which no pattern has in it
+    known = {**dict(zip(pattern.slots, texts, strict=True)), Slot(KEY): mark}
+    parts = _regex_of(pattern, known).split(mark)
+    if len(parts) != 2:
+        return None
+    return re.compile(parts[0], re.DOTALL), re.compile(parts[1], re.DOTALL)
 
 
 @lru_cache(maxsize=10_000)
@@ -286,8 +307,8 @@ def _slots(said: str, partition: str | None, dated: bool) -> list[Slot]:
 def _check(text: str) -> None:
     if not text.strip() or len(text) > LONGEST:
         raise NoPattern(f"A pattern has 1 to {LONGEST:,} characters.")
-    if "\0" in text:
-        raise NoPattern("A pattern can't have a NUL in it.")
+    if not text.isprintable():
+        raise NoPattern(f"{text!r} has a character in it that can't be shown; `?` stands for any.")
     if text.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]|\w+://", text):
         raise NoPattern(f"{text!r} leads out of the inventory: patterns begin in it, as in raw/*.json.")
 

@@ -29,8 +29,10 @@ def pong(url: str, node: str, patience: float) -> bool:
     from kombu.exceptions import KombuError
     from redis.exceptions import RedisError
 
-    app = Celery(broker=url, set_as_current=False)
-    app.conf.update(broker_connection_retry=False, broker_transport_options={"socket_timeout": patience})
+    from tarantella.queues.celery import configuration
+
+    app = Celery(set_as_current=False)
+    app.conf.update(configuration(url, drain_seconds=patience))
     try:
         return bool(app.control.ping(destination=[node], timeout=patience, limit=1))
     except (KombuError, RedisError, OSError):

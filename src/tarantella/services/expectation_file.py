@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,6 +33,7 @@ TYPE_KEYS = (
 )
 MOST_FILES = 1_000_000_000
 MOST_PATTERNS = 50
+LARGEST = 2**53 - 1  # number that everybody who reads JSON reads as it is
 MOST_DAYS = 36_500
 _REMEDY = "docs/gaps.md shows what it can say."
 _TAKEN = (*KEYS, DATA_TYPE, MISSING_FILES, KEY)  # names that mean something else in a task or a pattern
@@ -127,7 +127,7 @@ class _At:
             partitions = partitions_of(said)
         except ValueError as error:
             raise at.wrong(str(error)) from None
-        if partitions.name in _TAKEN:
+        if partitions.name in (*_TAKEN, MISSING_KEYS):
             told = f"{partitions.name!r} means something else in a task."
             raise at.wrong(told, "Say another name with `as`, as in {sources: [a, b], as: site}.")
         return partitions
@@ -201,7 +201,8 @@ class _At:
         keys: dict[str, Key] = {}
         for number, key in enumerate(said):
             here = self.below(number)
-            if isinstance(key, bool) or not isinstance(key, int | str):
+            is_number = isinstance(key, int) and not isinstance(key, bool) and abs(key) <= LARGEST
+            if not is_number and not isinstance(key, str):
                 raise here.wrong(f"{_shown(key)} is no key.", "Put it in quotation marks.")
             if (trouble := no_text_of_a_path(str(key))) is not None:
                 raise here.wrong(f"{_shown(key)} can't be a key: {trouble}.")
@@ -232,7 +233,7 @@ class _At:
             return None
         value = found[name]
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not is_number or not math.isfinite(value) or not 0 < value <= most:
+        if not is_number or not 0 < value <= most:
             raise self.below(name).wrong(f"it is {_shown(value)}, not a number above 0 and up to {most:,g}.")
         return float(value)
 

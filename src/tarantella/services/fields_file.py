@@ -90,5 +90,5 @@ def _loader() -> Any:
     import re
 
     Loader.add_implicit_resolver(bools, re.compile("^(?:true|false|True|False)$"), list("tfTF"))
-    Loader.add_implicit_resolver(ints, re.compile("^[-+]?(?:0|[1-9][0-9]*)$"), list("-+0123456789"))
+    Loader.add_implicit_resolver(ints, re.compile("^(?:0|-?[1-9][0-9]*)$"), list("-0123456789"))
     return Loader

@@ -32,9 +32,12 @@ class S3:
         self._prefix = f"{match[2].strip('/')}/" if match[2] and match[2].strip("/") else ""
         self.name = f"{SCHEME}{self._bucket}/{self._prefix}".rstrip("/")
         self.problems: list[str] = []
+        self._is_away = False
         self._client, self._errors = _client()
 
     def list(self, folder: str, depth: int | None) -> Iterator[Found]:
+        if self._is_away:
+            return
         prefix = f"{self._prefix}{folder}/" if folder else self._prefix
         asked: dict[str, Any] = {"Bucket": self._bucket, "Prefix": prefix}
         if depth == 1:
@@ -46,6 +49,9 @@ class S3:
                         path = each["Key"][len(self._prefix) :]
                         yield Found(path, each["Size"], each["LastModified"].timestamp())
         except self._errors as error:
+            # Some parts of a bucket may be closed. All else would be the same for every part, and take as long again.
+            response = getattr(error, "response", None) or {}
+            self._is_away = response.get("Error", {}).get("Code") != "AccessDenied"
             if len(self.problems) < MOST_PROBLEMS:
                 self.problems.append(f"{SCHEME}{self._bucket}/{prefix}: {error}")
 
