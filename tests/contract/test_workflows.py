@@ -18,7 +18,7 @@ from tarantella.services.workflows import Draft, Group
 from tarantella.settings import load
 from tarantella.store import workers, workflow_tasks
 from tarantella.store.dialect import Place
-from tarantella.store.workflow_tasks import Verdict
+from tarantella.store.workflow_tasks import Claimed, Verdict
 from tests.contract.flows import Clock, Desk, step
 
 
@@ -450,6 +450,33 @@ def test_the_folder_of_a_workflow_goes_with_it_whoever_deletes_it(desk: Desk) ->
     me = desk.worker()
     asyncio.run(asyncio.wait_for(look(), 20))
     assert [each.name for each in folder.iterdir()] == [other]
+
+
+def test_what_can_not_be_stored_or_looked_at_ends_its_step_and_keeps_no_other_from_going_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tarantella.services import stepper
+
+    broken, sound = desk.make(step("a")), desk.make(step("a"))
+
+    def unreadable(_: object) -> list[str]:
+        raise PermissionError("nobody may look there")
+
+    async def execute(claimed: Claimed) -> Verdict:
+        return Verdict(result={"unheard": object()} if claimed.workflow.id == broken else {})
+
+    async def look() -> None:
+        doing = asyncio.create_task(stepper.Stepper(desk.app, me, execute).run())
+        while not all([not (await workflows.get(desk.app, each)).workflow.is_live for each in (broken, sound)]):
+            await asyncio.sleep(0.01)
+        doing.cancel()
+        await asyncio.gather(doing, return_exceptions=True)
+
+    monkeypatch.setattr(stepper, "_names_in", unreadable)
+    me = desk.worker()
+    asyncio.run(asyncio.wait_for(look(), 20))
+    assert (desk.status(broken), desk.status(sound)) == ("failed", "completed")
+    assert desk.seen(broken).tasks[0].error_message == "What came of it can't be stored: TypeError."
 
 
 @pytest.mark.parametrize("depth", [200, 240, 250, 1_000])

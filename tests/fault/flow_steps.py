@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
 import signal
@@ -47,6 +48,15 @@ def with_a_child(context: StepContext) -> None:
     """Start another process, tell who that is, and hang."""
     child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     (Path(context.params["folder"]) / "child.pid").write_text(str(child.pid))
+    _write(context, "begin")
+    time.sleep(600)
+
+
+def deaf(context: StepContext) -> None:
+    """Heed SIGTERM as little as a child does that was started, tell who both are, and hang."""
+    ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(1))  # SIG_IGN; Python lets only the main thread say so
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])  # which inherits that
+    (Path(context.params["folder"]) / "pids").write_text(f"{os.getpid()} {child.pid}")
     _write(context, "begin")
     time.sleep(600)
 

@@ -144,6 +144,14 @@ def test_a_cancel_ends_what_is_being_executed(flow: Flow, server: ServerProcess)
     assert [str(task.status) for task in flow.seen().tasks] == ["cancelled"]
 
 
+def test_a_cancel_ends_what_does_not_want_to_hear_of_it(flow: Flow, server: ServerProcess) -> None:
+    flow.begin(flow.step("deaf", "deaf"))
+    until(lambda: "deaf begin" in flow.log)
+    pids = [int(pid) for pid in (flow.folder / "pids").read_text().split()]
+    flow.cancel()
+    until(lambda: all(not is_alive(pid) or _is_a_zombie(pid) for pid in pids))
+
+
 def test_what_a_handler_prints_is_no_answer_and_a_result_has_its_limit(flow: Flow, server: ServerProcess) -> None:
     flow.begin(flow.step("talks", "chatter"), flow.step("gives", "too_much", max_retries=0))
     seen = flow.until_over()

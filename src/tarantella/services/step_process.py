@@ -64,16 +64,18 @@ async def execute(app: App, claimed: Claimed) -> Verdict:
             await child.stdin.drain()
         answer = await child.stdout.readline()
         if not answer:
-            code = await child.wait()
+            await _wait_for(child)
             await asyncio.wait({listening}, timeout=1.0)
-            return Verdict(error=f"crash: its process ended with {_told(code)}{said.told}")
+            return Verdict(error=f"crash: its process ended with {_told(child.returncode)}{said.told}")
         return Verdict(**orjson.loads(answer))
     finally:
         await _end(child)
         listening.cancel()
 
 
-def _told(code: int) -> str:
+def _told(code: int | None) -> str:
+    if code is None:
+        return "no answer"
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 
@@ -93,17 +95,29 @@ class _LastWords:
         return f": {lines[-1].strip()}" if lines else ""
 
 
+async def _wait_for(child: asyncio.subprocess.Process) -> None:
+    """Wait a moment until it has ended. That can't be known for as long as something that it left behind holds its stderr."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+
+
 async def _end(child: asyncio.subprocess.Process) -> None:
     """End the process and its group: with a word first, then without."""
     # The group bears the number of the child, which nobody else can have before it is waited for.
-    if child.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGTERM)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+    try:
+        if child.returncode is None:
+            _signal_group(child, signal.SIGTERM)
+            await _wait_for(child)
+    finally:
+        # Also where nobody has the patience to wait any more.
+        _signal_group(child, signal.SIGKILL)
+    await _wait_for(child)
+    child._transport.close()  # type: ignore[attr-defined]  # or what was left behind keeps our ends of its pipes, too
+
+
+def _signal_group(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+        os.killpg(child.pid, number)
 
 
 # -- the child's side
@@ -116,7 +130,8 @@ def serve_step(open_app: Callable[[], App]) -> None:
     question: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     verdict = asyncio.run(_do(question, open_app))
-    answers.write(orjson.dumps({"result": verdict.result, "error": verdict.error, "final": verdict.final}) + b"\n")
+    error = verdict.error.encode("utf-8", "replace").decode() if verdict.error is not None else None
+    answers.write(orjson.dumps({"result": verdict.result, "error": error, "final": verdict.final}) + b"\n")
     answers.flush()
     os._exit(0)  # whatever threads the handler has left
 

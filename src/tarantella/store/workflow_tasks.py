@@ -243,7 +243,7 @@ def settle(tx: Tx, task: Task, verdict: Verdict, now: float) -> bool:
 def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float) -> None:
     seconds = round(now - (task.started_at or now), 3)
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
-    error = (verdict.error or "").replace("\0", "")[:MOST_ERROR]
+    error = _storable(verdict.error or "")
     if verdict.ends_run and task.run_id is not None:
         _let_end(tx, task.run_id)
     if verdict.error is None:
@@ -261,6 +261,11 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
             STEP_RETRIED, Level.WARN, _about(task, error=error, retry=task.retry_count + 1, delay_seconds=delay)
         )
     go_on(tx, workflow, [said], now)
+
+
+def _storable(error: str) -> str:
+    """What went wrong, as far as it is text: names of files, say, need not be any."""
+    return error.replace("\0", "")[:MOST_ERROR].encode("utf-8", "replace").decode()
 
 
 def go_on(tx: Tx, workflow: Workflow, said: Sequence[Event], now: float, **values: Any) -> None:
