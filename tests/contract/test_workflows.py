@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -83,6 +84,22 @@ def test_a_step_is_tried_again_after_1_2_4_and_8_seconds_and_then_it_has_failed(
     assert (seen.workflow.status, seen.tasks[0].status, seen.tasks[0].retry_count) == ("failed", "failed", 4)
     assert (seen.tasks[0].error_message, seen.workflow.error_message) == ("no again", "a: no again")
     assert seen.tasks[0].tries == 5
+
+
+@pytest.mark.parametrize("back", [60.0, 86_400.0])
+def test_a_clock_that_is_put_back_keeps_no_step_waiting_until_it_is_that_late_again(desk: Desk, back: float) -> None:
+    flow, me = desk.make(step("a"), step("b")), desk.worker()
+    desk.clock.now -= back
+    a, b = desk.take(me)
+    desk.end(b.task)
+    desk.clock.now -= back
+    desk.end(a.task, error="no")
+    assert [task.actual_duration for task in desk.seen(flow).tasks] == [0.0, 0.0]
+    assert not desk.due()
+    desk.clock.now += back
+    assert [task.task_name for task in desk.due()] == ["a"]
+    desk.clock.now -= 2 * 86_400.0
+    assert [task.task_name for task in desk.due()] == ["a"]
 
 
 def test_what_would_fail_again_is_not_tried_again(desk: Desk) -> None:
@@ -347,6 +364,25 @@ def test_the_run_of_a_step_that_is_gone_fails_it(desk: Desk) -> None:
     desk.write(lambda tx: tx.execute("DELETE FROM runs WHERE id = :id", id=run_id))
     desk.conduct()
     assert desk.seen(flow).tasks[0].error_message == "Its run was deleted."
+
+
+def test_jobs_that_must_be_looked_at_first_keep_no_other_step_from_its_end(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = [desk.make(step("collect", job=desk.job().id)) for _ in range(5)]
+    looking, new_run = 0, jobs.new_run
+
+    async def together(*given: Any) -> Any:
+        nonlocal looking
+        looking += 1
+        async with asyncio.timeout(10):
+            while looking < len(slow):
+                await asyncio.sleep(0.01)
+        return await new_run(*given)
+
+    monkeypatch.setattr(jobs, "new_run", together)
+    desk.conduct()
+    assert [desk.states(flow) for flow in slow] == [["running"]] * len(slow)
 
 
 def test_many_servers_make_one_run_of_a_step(desk: Desk) -> None:

@@ -29,6 +29,7 @@ from tarantella.domain.event import (
 from tarantella.domain.run import TERMINAL
 from tarantella.domain.struct import Frozen
 from tarantella.domain.workflow import (
+    LONGEST_DELAY,
     MOST_DEATHS,
     Definition,
     Step,
@@ -187,9 +188,12 @@ def due(tx: Tx, kind: Kind, keeper: str | None, now: float, limit: int) -> list[
     rows = tx.all(
         "SELECT workflow_tasks.* FROM workflow_tasks JOIN workflow_states ON workflow_states.id = workflow_id "
         "WHERE workflow_tasks.status IN ('queued', 'retrying', 'running') AND workflow_tasks.status <> 'running' "
-        f"AND next_at <= :now AND kind = :kind AND workflow_states.status = 'running' AND {whose} "
+        # What is queued has nothing to wait for, and no retry waits so long: the clock was ahead when that was said.
+        "AND (workflow_tasks.status = 'queued' OR next_at <= :now OR next_at > :wrong) "
+        f"AND kind = :kind AND workflow_states.status = 'running' AND {whose} "
         "ORDER BY next_at, workflow_id, step_index LIMIT :limit",
         now=now,
+        wrong=now + LONGEST_DELAY,
         kind=str(kind),
         limit=limit,
         **({} if keeper is None else {"keeper": keeper}),
@@ -241,7 +245,7 @@ def settle(tx: Tx, task: Task, verdict: Verdict, now: float) -> bool:
 
 
 def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float) -> None:
-    seconds = round(now - (task.started_at or now), 3)
+    seconds = round(max(0.0, now - (task.started_at or now)), 3)  # clocks may be put back
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
     error = _storable(verdict.error or "")
     if verdict.ends_run and task.run_id is not None:
