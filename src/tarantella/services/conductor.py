@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from functools import partial
 
-from tarantella.domain.errors import StoreError, TarantellaError
+from tarantella.domain.errors import Gone, NotFound, StoreError, TarantellaError
 from tarantella.domain.run import TERMINAL, RunStatus
 from tarantella.log import log
 from tarantella.queues.contract import Bell
@@ -56,10 +57,14 @@ class Conductor:
             verdict = _verdict(task, run)
             settle = partial(workflow_tasks.settle, task=task, verdict=verdict, now=now())
             if await database.write(settle, name="workflow") and verdict.ends_run and run is not None:
-                await runs.cancel(self._app, run.id)
+                with suppress(NotFound, Gone):
+                    await runs.cancel(self._app, run.id)
         due = partial(workflow_tasks.due, kind=Kind.JOB, keeper=self._keeper, now=now(), limit=AT_ONCE)
-        for task in await database.read(due):
-            await self._begin(task)
+        # Together: a look at the site of each job can take seconds, and others wait for their end meanwhile.
+        begun = await asyncio.gather(*map(self._begin, await database.read(due)), return_exceptions=True)
+        for each in begun:
+            if each is not None:
+                raise each
 
     async def _begin(self, task: Task) -> None:
         """Make the run that a step is; one that can't be made is a step that failed."""
