@@ -27,8 +27,8 @@ from tests.contract.flows import Clock, Desk, step
 def desk(kind: str, place: Place, tmp_path: Path) -> Iterator[Desk]:
     clock = Clock()
     url = str(place) if kind == "postgresql" else None
-    settings = load(data_dir=tmp_path / "store", database_url=url, allow_networks=("127.0.0.0/8",))
-    app = open_app(settings)
+    allowed = {"allow_networks": ("127.0.0.0/8",), "workflow_handlers": ("allowed",)}
+    app = open_app(load(data_dir=tmp_path / "store", database_url=url, **allowed))
     yield Desk(replace(app, now=clock), clock)
     app.close()
 
@@ -418,9 +418,10 @@ def test_what_makes_no_sense_is_refused_before_anything_is_stored(desk: Desk) ->
     with pytest.raises(InvalidInput) as nothing:
         desk.make(step("a"), step("b", job="01a1f281-1b55-7275-ac11-450ac18975a1"))
     assert nothing.value.field == "steps.1.job"
-    with pytest.raises(InvalidInput) as forbidden:
-        desk.make(step("a", handler="os:getcwd"))
-    assert forbidden.value.field == "steps.0.handler"
+    for handler in ("os:getcwd", "allowed:_private", "allowed:__dir__", "allowed:one.two", "allowed:", ":one", "exports"):
+        with pytest.raises(InvalidInput) as forbidden:
+            desk.make(step("a", handler=handler))
+        assert forbidden.value.field == "steps.0.handler"
     with pytest.raises(InvalidInput, match="params"):
         desk.make(step("a", params={"x": "y" * 70_000}))
     assert desk.do(workflows.listed) == []

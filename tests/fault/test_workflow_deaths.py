@@ -166,6 +166,14 @@ def test_a_handler_that_is_not_there_fails_at_once(flow: Flow, server: ServerPro
     assert seen.tasks[0].tries == 1
 
 
+def test_what_a_module_only_imports_is_no_handler(flow: Flow, server: ServerProcess) -> None:
+    steps = [flow.step(name, name) for name in ("Path", "subprocess", "WorkflowStep")]
+    flow.begin(*steps)
+    seen = flow.until_over()
+    assert {task.tries for task in seen.tasks} == {1}
+    assert all("is no function of that module" in (task.error_message or "") for task in seen.tasks)
+
+
 def test_a_handler_that_the_engine_does_not_allow_is_not_called(flow: Flow) -> None:
     with ServerProcess(flow.data_dir):
         flow.begin(flow.step("a", "note"))

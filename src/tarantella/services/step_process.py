@@ -140,6 +140,8 @@ async def _do(question: dict[str, Any], open_app: Callable[[], App]) -> Verdict:
     sys.path.insert(0, str(Path.cwd()))  # as for scripts: handlers may lie in the folder that the worker was started in
     try:
         handler = find_handler(question["handler"], open_app)
+    except InvalidInput as error:
+        return Verdict(error=str(error), final=True)
     except Exception as error:
         return Verdict(error=f"The handler can't be loaded: {type(error).__name__}: {error}", final=True)
     return await call(handler, StepContext.from_json(question["context"]))
