@@ -13,12 +13,13 @@ import pytest
 from tarantella.bootstrap import open_app
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound, WorkerDead
 from tarantella.domain.struct import replace
-from tarantella.domain.workflow import Definition, WorkflowStatus
+from tarantella.domain.workflow import Definition, StepStatus, WorkflowStatus
 from tarantella.services import jobs, runs, workflows
 from tarantella.services.workflows import Draft, Group
 from tarantella.settings import load
-from tarantella.store import workers, workflow_tasks
+from tarantella.store import workers, workflow_sums, workflow_tasks
 from tarantella.store.dialect import Place
+from tarantella.store.tx import Tx
 from tarantella.store.workflow_tasks import Claimed, Verdict
 from tests.contract.flows import Clock, Desk, step
 
@@ -418,7 +419,15 @@ def test_what_makes_no_sense_is_refused_before_anything_is_stored(desk: Desk) ->
     with pytest.raises(InvalidInput) as nothing:
         desk.make(step("a"), step("b", job="01a1f281-1b55-7275-ac11-450ac18975a1"))
     assert nothing.value.field == "steps.1.job"
-    for handler in ("os:getcwd", "allowed:_private", "allowed:__dir__", "allowed:one.two", "allowed:", ":one", "exports"):
+    for handler in (
+        "os:getcwd",
+        "allowed:_private",
+        "allowed:__dir__",
+        "allowed:one.two",
+        "allowed:",
+        ":one",
+        "exports",
+    ):
         with pytest.raises(InvalidInput) as forbidden:
             desk.make(step("a", handler=handler))
         assert forbidden.value.field == "steps.0.handler"
@@ -440,6 +449,49 @@ def test_a_template_keeps_its_versions_apart_from_what_was_made_of_it(desk: Desk
     with pytest.raises(NotFound):
         desk.do(workflows.create, Draft(template="nightly"))
     assert desk.seen(first.id).workflow.template == "nightly"
+
+
+def test_what_steps_took_is_counted_once_for_each_end_and_never_falls(desk: Desk) -> None:
+    def told() -> dict[tuple[str, str], tuple[int, float]]:
+        return {(kind, end): (steps, seconds) for kind, end, steps, seconds in desk.read(workflow_sums.totals)}
+
+    flow, me = desk.make(step("a", task_type="x"), step("b", 0, task_type="y", max_retries=1)), desk.worker()
+    [a] = desk.take(me)
+    desk.clock.now += 2
+    desk.end(a.task)
+    desk.end(a.task)
+    for _ in range(2):
+        desk.clock.now += 1
+        [b] = desk.take(me)
+        desk.clock.now += 3
+        desk.end(b.task, error="no")
+    before = told()
+    assert before == {("x", "completed"): (1, 2.0), ("y", "failed"): (1, 3.0)}
+    desk.do(workflows.recover, flow, from_step=0)
+    assert told() == before
+    [a] = desk.take(me)
+    desk.clock.now -= 60
+    desk.end(a.task)
+    assert told() == {**before, ("x", "completed"): (2, 2.0)}
+    desk.do(workflows.cancel, flow)
+    desk.do(workflows.delete, flow)
+    assert told() == {**before, ("x", "completed"): (2, 2.0)}
+
+
+def test_types_of_steps_stay_what_they_were_counted_as_however_many_come_later(desk: Desk) -> None:
+    def end(*types: str) -> None:
+        def write(tx: Tx) -> None:
+            for task_type in types:
+                workflow_sums.add(tx, task_type, StepStatus.COMPLETED, 1.0)
+
+        desk.write(write)
+
+    end(*(f"t{number}" for number in range(60)), "a\nb", "t3", "t59", "others")
+    counted = {kind: steps for kind, _, steps, _ in desk.read(workflow_sums.totals)}
+    assert (len(counted), counted["t3"], counted["t49"], counted["others"]) == (51, 2, 1, 13)
+    end(*["t59"] * 100)
+    again = {kind: steps for kind, _, steps, _ in desk.read(workflow_sums.totals)}
+    assert again == {**counted, "others": 113}
 
 
 def test_a_step_is_found_by_the_id_of_its_execution(desk: Desk) -> None:

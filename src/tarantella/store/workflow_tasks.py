@@ -40,7 +40,7 @@ from tarantella.domain.workflow import (
     progress,
     retry_delay,
 )
-from tarantella.store import steering, workflows
+from tarantella.store import steering, workflow_sums, workflows
 from tarantella.store.connection import Row
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
@@ -253,9 +253,11 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
     if verdict.error is None:
         stored = orjson.dumps(verdict.result or {}).decode()
         _update(tx, task, now, **over, status=StepStatus.COMPLETED, result=stored, error_message=None)
+        workflow_sums.add(tx, task.task_type, StepStatus.COMPLETED, seconds)
         said = Event(STEP_COMPLETED, meta=_about(task, seconds=seconds))
     elif verdict.final or task.retry_count >= task.max_retries:
         _update(tx, task, now, **over, status=StepStatus.FAILED, error_message=error)
+        workflow_sums.add(tx, task.task_type, StepStatus.FAILED, seconds)
         said = Event(STEP_FAILED, Level.ERROR, _about(task, error=error, attempts=task.retry_count + 1))
     else:
         delay = retry_delay(task.retry_count + 1)
@@ -412,15 +414,6 @@ def with_runs_to_end(tx: Tx, now: float, limit: int) -> list[tuple[Task, Row | N
     )
     by_id = {run.id: run for run in found}
     return [(Task.of(row), by_id.get(row.run_id)) for row in rows]
-
-
-def durations(tx: Tx) -> list[tuple[str, str, int, float]]:
-    """For each type of steps and each end: how many there were, and how many seconds they took."""
-    rows = tx.all(
-        "SELECT task_type, status, count(*) AS n, coalesce(sum(actual_duration), 0) AS seconds FROM workflow_tasks "
-        "WHERE status IN ('completed', 'failed') GROUP BY task_type, status ORDER BY task_type, status"
-    )
-    return [(row.task_type, row.status, row.n, row.seconds) for row in rows]
 
 
 def _update(tx: Tx, task: Task, now: float, **values: Any) -> None:

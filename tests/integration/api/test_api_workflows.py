@@ -692,7 +692,7 @@ def test_a_reason_that_is_none_is_refused(client: Talker, reason: Any) -> None:
 def test_row_161_workflows_and_the_seconds_of_their_steps_are_told_to_prometheus(client: Talker, app: App) -> None:
     odd = 'a"b\\c\nd'
     steps = [{**DIAMOND[0], "max_retries": 0}, {"name": "Odd", "task_type": odd, "handler": "export"}]
-    made(client, steps, start=True)
+    flow = made(client, steps, start=True)
     do(app, "Collect", BROKEN, seconds=3.0)
     do(app, "Odd", seconds=4.0)
     made(client)
@@ -706,6 +706,8 @@ def test_row_161_workflows_and_the_seconds_of_their_steps_are_told_to_prometheus
     assert 3.0 <= float(took.split()[-1]) < 5.0
     assert f'{name}_count{{type="a\\"b\\\\c d",status="completed"}} 1' in told
     assert client.get("/system")["workflows"] == {"failed": 1, "pending": 1}
+    client.delete(f"/workflows/{flow['id']}")
+    assert took in client.http.get("/metrics").text.splitlines()
 
 
 def test_types_of_steps_are_few_in_what_prometheus_is_told(client: Talker, app: App) -> None:
