@@ -322,6 +322,25 @@ def test_a_clock_that_is_put_back_a_little_keeps_no_time_twice(keeper: Keeper) -
     assert len(keeper.runs(job)) == 1
 
 
+def test_a_clock_that_is_put_back_while_a_time_is_kept_keeps_it_once(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = keeper.job("hourly", if_running="queue")
+    keeper.clock.now = NOON + HOUR + 1
+    get = jobs.get
+
+    async def put_back(app: App, job_id: str) -> Job:
+        keeper.clock.now = NOON + HOUR - 30
+        return await get(app, job_id)
+
+    monkeypatch.setattr(jobs, "get", put_back)
+    keeper.look()
+    keeper.clock.now = NOON + HOUR + 2
+    keeper.look()
+    assert len(keeper.runs(job)) == 1
+    assert keeper.schedule(job).schedule.next_at == NOON + 2 * HOUR
+
+
 def test_schedules_are_listed_by_their_next_time_page_by_page(keeper: Keeper) -> None:
     made = [keeper.job(frequency) for frequency in ("daily", "hourly", "every 5 minutes", "hourly")]
     listed = asyncio.run(schedules.listed(keeper.app, limit=10))

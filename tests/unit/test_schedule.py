@@ -236,6 +236,7 @@ def test_the_next_time_is_always_ahead_and_no_time_is_left_out(
 
 @given(FREQUENCIES, ZONES, st.one_of(MOMENTS, NEAR), st.floats(0, 400_000))
 @example("* * * * *", "UTC", 1_577_836_800.0, 179.5)
+@example("30 2 * * *", "Europe/Berlin", 1_792_756_800.0, 89_100.0)  # in the second of two hours, before the minute
 def test_what_passed_is_between_the_first_time_and_now(frequency: str, zone: str, after: float, more: float) -> None:
     found = rhythm(frequency, zone)
     first = next_time(found, after, after)

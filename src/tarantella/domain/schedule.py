@@ -22,6 +22,7 @@ LEAST_SECONDS, MOST_SECONDS = 60.0, 366 * 86_400.0
 LATE_SECONDS = 300.0  # after which a time counts as missed: it passed while nobody was there
 WRONG_SECONDS = 300.0  # a time that lies so far ahead can't have been kept: the clock was wrong then
 MOST_COUNTED = 1_000
+LONGEST_FOLD = 10_800.0  # seconds by which clocks are put back at once, and some to spare
 
 NAMED = {
     "hourly": "0 * * * *",
@@ -115,7 +116,11 @@ def latest(rhythm: Rhythm, first: float, now: float, since: float) -> float:
     if rhythm.every is not None:
         return max(first, since + floor((now - since) / rhythm.every) * rhythm.every)
     # From a second later: it gives what lies before the moment that it starts from, and of that only whole seconds.
-    backwards = CronSim(rhythm.cron or "", datetime.fromtimestamp(now + 1, _zone(rhythm.zone)), reverse=True)
+    start = datetime.fromtimestamp(now + 1, _zone(rhythm.zone))
+    if start.fold:
+        # Of an hour that comes twice it sees what lies before the same minute of the first: from behind both it sees all.
+        start = datetime.fromtimestamp(now + LONGEST_FOLD, _zone(rhythm.zone))
+    backwards = CronSim(rhythm.cron or "", start, reverse=True)
     return max(first, next((at for each in backwards if (at := each.timestamp()) <= now), first))
 
 

@@ -101,7 +101,8 @@ def _due(schedule: Schedule, first: float, job: Job, now: float) -> Due:
         schedule,
         at,
         earlier=passed(rhythm, first, now, schedule.since),
-        next_at=next_time(rhythm, now, schedule.since),
+        # A clock that was put back since the time came would let it come twice.
+        next_at=next_time(rhythm, max(now, at), schedule.since),
         is_missed=now - at > LATE_SECONDS and job.options.get("if_missed") == IfMissed.SKIP,
     )
 
