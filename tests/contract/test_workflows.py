@@ -541,6 +541,24 @@ def test_the_folder_of_a_workflow_goes_with_it_whoever_deletes_it(desk: Desk) ->
     assert [each.name for each in folder.iterdir()] == [other]
 
 
+def test_what_params_call_a_secret_stands_in_no_error_and_no_event(desk: Desk) -> None:
+    params = {
+        "login": {"user": "ada", "password": "canary-1"},
+        "api_tokens": 4,
+        "token": ["canary-2", "canary-22", "a"],
+    }
+    flow, me = desk.make(step("a", params=params, max_retries=1)), desk.worker()
+    told = "ValueError: ada canary-1 canary-2 canary-22"
+    for _ in range(2):
+        desk.clock.now += 1
+        [a] = desk.take(me)
+        assert a.step.params == params
+        desk.end(a.task, error=told)
+    seen = desk.seen(flow)
+    assert seen.tasks[0].error_message == "ValueError: ada *** *** ***"
+    assert "canary" not in str([seen.workflow.error_message, desk.do(workflows.event_list, flow)])
+
+
 def test_what_can_not_be_stored_or_looked_at_ends_its_step_and_keeps_no_other_from_going_on(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from tarantella.domain.errors import Conflict, InvalidInput
 from tarantella.domain.struct import Frozen, asdict
+from tarantella.domain.url import names_a_secret
 
 MOST_STEPS = 100
 LONGEST_NAME, LONGEST_TYPE, LONGEST_HANDLER = 100, 50, 200
@@ -18,6 +19,7 @@ MOST_PARAM_BYTES = 65_536
 MOST_RESULT_BYTES = 1_000_000
 MOST_DEATHS = 3  # of processes that were at a step, before it counts as the one that kills them
 LONGEST_DELAY = 300.0
+SHORTEST_SECRET = 4  # characters; what is shorter could be part of any word
 
 
 class WorkflowStatus(StrEnum):
@@ -168,6 +170,24 @@ def _between(field: str, value: float, least: float, most: float) -> None:
 def retry_delay(retry: int) -> float:
     """How long a step waits before this retry, the first of which is 1."""
     return float(min(LONGEST_DELAY, 2.0 ** (retry - 1)))
+
+
+def without_secrets(text: str, params: Mapping[str, Any]) -> str:
+    """What is said of a step, without what its params call a password, a token and the like."""
+    for secret in sorted(_secrets(params, False), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _secrets(value: Any, is_one: bool) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets(inner, is_one or names_a_secret(name))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _secrets(inner, is_one)
+    elif is_one and isinstance(value, str) and len(value) >= SHORTEST_SECRET:
+        yield value
 
 
 class Onward(Frozen):

@@ -39,6 +39,7 @@ from tarantella.domain.workflow import (
     onward,
     progress,
     retry_delay,
+    without_secrets,
 )
 from tarantella.store import steering, workflow_sums, workflows
 from tarantella.store.connection import Row
@@ -247,7 +248,7 @@ def settle(tx: Tx, task: Task, verdict: Verdict, now: float) -> bool:
 def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float) -> None:
     seconds = round(max(0.0, now - (task.started_at or now)), 3)  # clocks may be put back
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
-    error = _storable(verdict.error or "")
+    error = _storable(without_secrets(verdict.error or "", workflow.definition.steps[task.step_index].params))
     if verdict.ends_run and task.run_id is not None:
         _let_end(tx, task.run_id)
     if verdict.error is None:
