@@ -541,6 +541,19 @@ def test_the_folder_of_a_workflow_goes_with_it_whoever_deletes_it(desk: Desk) ->
     assert [each.name for each in folder.iterdir()] == [other]
 
 
+def test_long_results_are_read_only_by_who_needs_them(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b"), step("c", 0, 1)), desk.worker()
+    a, b = desk.take(me)
+    long = "ä" * workflows.MOST_SHOWN_BYTES
+    desk.end(a.task, text=long)
+    desk.end(b.task, text="short")
+    assert [task.result for task in desk.seen(flow).tasks] == [None, {"text": "short"}, {}]
+    assert desk.do(workflows.get, flow, whole=True).tasks[0].result == {"text": long}
+    assert desk.do(workflows.find_task, a.task.id).result == {"text": long}
+    [c] = desk.take(me)
+    assert c.results == {"a": {"text": long}, "b": {"text": "short"}}
+
+
 def test_what_params_call_a_secret_stands_in_no_error_and_no_event(desk: Desk) -> None:
     params = {
         "login": {"user": "ada", "password": "canary-1"},

@@ -72,7 +72,7 @@ class Task(Frozen):
     retry_count: int
     max_retries: int
     dependencies: tuple[str, ...]
-    result: Mapping[str, Any]
+    result: Mapping[str, Any] | None  # None where it was too long to be read along
     error_message: str | None
     next_at: float | None
     owner: str | None
@@ -96,7 +96,7 @@ class Task(Frozen):
                 "status": StepStatus(row.status),
                 "kind": Kind(row.kind),
                 "dependencies": tuple(orjson.loads(row.dependencies)),
-                "result": orjson.loads(row.result),
+                "result": orjson.loads(row.result) if row.result is not None else None,
             }
         )
 
@@ -165,19 +165,21 @@ def find(tx: Tx, text: str) -> Task:
     return get(tx, text) if row is None else Task.of(row)
 
 
-def of_workflow(tx: Tx, workflow_id: str) -> list[Task]:
-    rows = tx.all("SELECT * FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index", id=workflow_id)
-    return [Task.of(row) for row in rows]
+def of_workflow(tx: Tx, workflow_id: str, longest: int | None = None) -> list[Task]:
+    """Its steps in their order, with results of so many characters at most."""
+    result = "result" if longest is None else "CASE WHEN length(result) <= :longest THEN result END AS result"
+    return _steps(tx, workflow_id, result, **({} if longest is None else {"longest": longest}))
 
 
 def standing(tx: Tx, workflow_id: str) -> list[Task]:
-    """The same without their results, which may be long: where only it counts how they stand."""
+    """The same without their results: where only it counts how they stand."""
+    return _steps(tx, workflow_id, "NULL AS result")
+
+
+def _steps(tx: Tx, workflow_id: str, result: str, **values: Any) -> list[Task]:
     columns = ", ".join(name for name in Task.__struct_fields__ if name != "result")
-    rows = tx.all(
-        f"SELECT {columns}, '{{}}' AS result FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index",
-        id=workflow_id,
-    )
-    return [Task.of(row) for row in rows]
+    sql = f"SELECT {columns}, {result} FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index"
+    return [Task.of(row) for row in tx.all(sql, id=workflow_id, **values)]
 
 
 # -- who may do what
