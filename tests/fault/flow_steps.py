@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -59,6 +60,13 @@ def deaf(context: StepContext) -> None:
     (Path(context.params["folder"]) / "pids").write_text(f"{os.getpid()} {child.pid}")
     _write(context, "begin")
     time.sleep(600)
+
+
+def hold_on(context: StepContext) -> None:
+    """Never let another thread of its process have a turn, and tell who that is."""
+    (Path(context.params["folder"]) / "pids").write_text(str(os.getpid()))
+    _write(context, "begin")
+    re.match("(a+)+$", "a" * 60 + "b")
 
 
 def too_much() -> str:
