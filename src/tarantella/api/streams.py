@@ -30,29 +30,38 @@ PER_SECOND = 10
 MOST_IN_BATCH = 500
 RETRY_MILLISECONDS = 1_000
 BEGINNING = f"retry: {RETRY_MILLISECONDS}\n: events follow\n\n".encode()
-STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Messages as they happen; the last one is `end`.",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "object",
-                    "description": "One message. `data` is JSON: an event, a list of events, the progress, or how it ended.",
-                    "properties": {
-                        "id": {"type": "string", "description": "The number of the event."},
-                        "event": {"enum": ["message", "batch", "progress", "end"]},
-                        "data": {"type": "string", "contentMediaType": "application/json"},
-                        "retry": {"type": "integer"},
+
+
+def described(what: str, example: str) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route that streams."""
+    return {
+        200: {
+            "description": "Messages as they happen; the last one is `end`.",
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {
+                        "type": "object",
+                        "description": f"One message. `data` is JSON: {what}, or how it ended.",
+                        "properties": {
+                            "id": {"type": "string", "description": "The number of the event."},
+                            "event": {"enum": ["message", "batch", "progress", "end"]},
+                            "data": {"type": "string", "contentMediaType": "application/json"},
+                            "retry": {"type": "integer"},
+                        },
                     },
-                },
-                "example": 'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n'
-                'event: end\ndata: {"status":"completed"}\n\n',
-            }
+                    "example": f'{example}event: end\ndata: {{"status":"completed"}}\n\n',
+                }
+            },
         },
-    },
-    204: {"description": "It is over, and there is nothing that the client has not seen: don't come back."},
-    **problems(404, 422, 503),
-}
+        204: {"description": "It is over, and there is nothing that the client has not seen: don't come back."},
+        **problems(404, 422, 503),
+    }
+
+
+_STREAM = described(
+    "an event, a list of events, the progress",
+    'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n',
+)
 LastEventId = Annotated[
     int | None,
     Header(
@@ -195,7 +204,7 @@ async def told(broadcasts: Broadcasts, kind: Kind, id_: str, last_event_id: int 
     return Streamed(EventStream(broadcasts, kind, seen, last_event_id or 0), MEDIA_TYPE, HEADERS)
 
 
-@router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=STREAM)
+@router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=_STREAM)
 async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId = None) -> Response:
     """Server-sent events: one message for each event, with its number as `id`, and `end` after the last.
 
@@ -206,7 +215,7 @@ async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId 
 
 
 @router.get(
-    "/{run_id}/progress/stream", summary="Watch the progress of a run", response_class=Response, responses=STREAM
+    "/{run_id}/progress/stream", summary="Watch the progress of a run", response_class=Response, responses=_STREAM
 )
 async def stream_progress(run_id: RunId, plane: Wired) -> Response:
     """Server-sent events: a message `progress` whenever something has changed, a few times in a second at most, then `end`."""

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from tarantella.api.plane import Wired, WorkflowId, checked_id
-from tarantella.api.streams import STREAM, LastEventId, told
+from tarantella.api.streams import LastEventId, described, told
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.workflows import WorkflowEventView
 from tarantella.services import broadcast
@@ -27,7 +27,10 @@ WORKFLOWS = broadcast.workflows(_written)
     "/{workflow_id}/events/stream",
     summary="Watch the history of a workflow",
     response_class=Response,
-    responses=STREAM,
+    responses=described(
+        "an event, a list of events",
+        'id: 2\ndata: {"sequence":2,"level":"info","message":"Workflow started"}\n\n',
+    ),
 )
 async def stream_events(workflow_id: WorkflowId, plane: Wired, last_event_id: LastEventId = None) -> Response:
     """Server-sent events, as of runs: one message for each event, with its number as `id`, and `end` when the workflow is over.
