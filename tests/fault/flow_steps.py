@@ -31,6 +31,15 @@ def die(context: StepContext) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_before_a_fork(context: StepContext) -> None:
+    """Kill the process that it is called in, but not the one that has forked from it and has all that it had."""
+    if (pid := os.fork()) == 0:
+        time.sleep(600)
+        os._exit(0)
+    (Path(context.params["folder"]) / "child.pid").write_text(str(pid))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def kill_engine(context: StepContext) -> None:
     """Kill the engine that called it."""
     _write(context, "begin")

@@ -125,6 +125,16 @@ def test_a_handler_that_dies_fails_its_step_and_nothing_else(flow: Flow, server:
     assert server.engine_pids() == engines
 
 
+def test_a_handler_that_dies_is_missed_although_what_it_forked_could_still_answer(
+    flow: Flow, server: ServerProcess
+) -> None:
+    flow.begin(flow.step("dies", "die_before_a_fork", max_retries=0))
+    seen = flow.until_over(seconds=20)
+    assert seen.tasks[0].error_message == "crash: its process ended with signal SIGKILL"
+    child = int((flow.folder / "child.pid").read_text())
+    until(lambda: not is_alive(child) or _is_a_zombie(child))
+
+
 def test_a_step_that_kills_its_engine_fails_after_three_of_them(flow: Flow, server: ServerProcess) -> None:
     flow.begin(flow.step("kills", "kill_engine"), flow.step("after", "note", 0))
     seen = flow.until_over(seconds=90)

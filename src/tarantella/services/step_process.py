@@ -24,6 +24,7 @@ from tarantella.store.workflow_tasks import Claimed, Verdict
 
 COMMAND = (sys.executable, "-m", "tarantella", "step")
 GRACE_SECONDS = 5.0
+LOOK_SECONDS = 1.0
 LAST_WORDS = 2_000  # bytes of what it said before it died
 LONGEST_LINE = 8 * 1024 * 1024
 
@@ -64,7 +65,7 @@ async def execute(app: App, claimed: Claimed) -> Verdict:
             # It stays open: its end tells the child that we are gone.
             child.stdin.write(question + b"\n")
             await child.stdin.drain()
-        answer = await child.stdout.readline()
+        answer = await _answer(child, child.stdout)
         if not answer:
             await _wait_for(child)
             await asyncio.wait({listening}, timeout=1.0)
@@ -95,6 +96,20 @@ class _LastWords:
     def told(self) -> str:
         lines = self._end.decode("utf-8", "replace").strip().splitlines()
         return f": {lines[-1].strip()}" if lines else ""
+
+
+async def _answer(child: asyncio.subprocess.Process, stdout: asyncio.StreamReader) -> bytes:
+    """What it says; nothing where it has ended without a word, also where something that it forked could still say one."""
+    reading = asyncio.create_task(stdout.readline())
+    try:
+        while not reading.done():
+            has_ended = child.returncode is not None
+            await asyncio.wait({reading}, timeout=LOOK_SECONDS)
+            if has_ended and not reading.done():
+                return b""
+        return reading.result()
+    finally:
+        reading.cancel()
 
 
 async def _wait_for(child: asyncio.subprocess.Process) -> None:
