@@ -561,14 +561,14 @@ def test_what_params_call_a_secret_stands_in_no_error_and_no_event(desk: Desk) -
         "token": ["canary-2", "canary-22", "a"],
     }
     flow, me = desk.make(step("a", params=params, max_retries=1)), desk.worker()
-    told = "ValueError: ada canary-1 canary-2 canary-22"
+    told = "ValueError: ada canary-1 canary-2 canary-22 at http://ada:canary-3@127.0.0.1/?token=canary-4"
     for _ in range(2):
         desk.clock.now += 1
         [a] = desk.take(me)
         assert a.step.params == params
         desk.end(a.task, error=told)
     seen = desk.seen(flow)
-    assert seen.tasks[0].error_message == "ValueError: ada *** *** ***"
+    assert seen.tasks[0].error_message == "ValueError: ada *** *** *** at http://***@127.0.0.1/?token=***"
     assert "canary" not in str([seen.workflow.error_message, desk.do(workflows.event_list, flow)])
 
 

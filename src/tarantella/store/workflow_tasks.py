@@ -28,6 +28,7 @@ from tarantella.domain.event import (
 )
 from tarantella.domain.run import TERMINAL
 from tarantella.domain.struct import Frozen
+from tarantella.domain.url import redact
 from tarantella.domain.workflow import (
     LONGEST_DELAY,
     MOST_DEATHS,
@@ -250,7 +251,7 @@ def settle(tx: Tx, task: Task, verdict: Verdict, now: float) -> bool:
 def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float) -> None:
     seconds = round(max(0.0, now - (task.started_at or now)), 3)  # clocks may be put back
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
-    error = _storable(without_secrets(verdict.error or "", workflow.definition.steps[task.step_index].params))
+    error = _storable(verdict.error or "", workflow.definition.steps[task.step_index].params)
     if verdict.ends_run and task.run_id is not None:
         _let_end(tx, task.run_id)
     if verdict.error is None:
@@ -272,9 +273,10 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
     go_on(tx, workflow, [said], now)
 
 
-def _storable(error: str) -> str:
-    """What went wrong, as far as it is text: names of files, say, need not be any."""
-    return error.replace("\0", "")[:MOST_ERROR].encode("utf-8", "replace").decode()
+def _storable(error: str, params: Mapping[str, Any]) -> str:
+    """What went wrong, without secrets, and as far as it is text: names of files, say, need not be any."""
+    told = redact(without_secrets(error[: 100 * MOST_ERROR], params))  # it can be as long as a handler likes
+    return told.replace("\0", "")[:MOST_ERROR].encode("utf-8", "replace").decode()
 
 
 def go_on(tx: Tx, workflow: Workflow, said: Sequence[Event], now: float, **values: Any) -> None:
