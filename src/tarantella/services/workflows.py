@@ -63,7 +63,6 @@ __all__ = [
     "templates",
 ]
 
-MOST_TEMPLATES = 1_000
 MOST_SHOWN_BYTES = 20_000  # of a result among those of other steps: all of them together can be a hundred megabytes
 _RUNNING, _PAUSED = WorkflowStatus.RUNNING, WorkflowStatus.PAUSED
 
@@ -355,8 +354,8 @@ async def template(app: App, name: str) -> Template:
     return await app.database.read(partial(workflow_templates.get, name=name))
 
 
-async def templates(app: App) -> list[Template]:
-    return await app.database.read(partial(workflow_templates.listed, limit=MOST_TEMPLATES))
+async def templates(app: App, *, limit: int = 50, after: str = "") -> list[Template]:
+    return await app.database.read(partial(workflow_templates.listed, limit=limit, after=after))
 
 
 async def delete_template(app: App, name: str) -> None:

@@ -741,6 +741,19 @@ def test_a_workflow_that_waits_is_watched_until_the_server_stops(client: Talker,
         assert (created.id, end.data) == (1, {"status": "server stopped"})
 
 
+def test_templates_are_listed_page_by_page(client: Talker) -> None:
+    names = [f"t{number}" for number in range(5)]
+    for name in reversed(names):
+        client.http.put(f"/workflows/templates/{name}", json={"steps": DIAMOND[:1]})
+    paged, path = [], "/workflows/templates?limit=2"
+    while path:
+        answer = client.http.get(path)
+        paged += [each["name"] for each in answer.json()]
+        path = answer.links["next"]["url"] if "next" in answer.links else ""
+    assert paged == names
+    assert client.refused("GET", "/workflows/templates?cursor=x")["status"] == 422
+
+
 def test_row_161_workflows_and_the_seconds_of_their_steps_are_told_to_prometheus(client: Talker, app: App) -> None:
     odd = 'a"b\\c\nd'
     steps = [{**DIAMOND[0], "max_retries": 0}, {"name": "Odd", "task_type": odd, "handler": "export"}]
