@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ from tarantella.domain.errors import Conflict, InvalidInput, NotFound, WorkerDea
 from tarantella.domain.struct import replace
 from tarantella.domain.workflow import Definition, StepStatus, WorkflowStatus
 from tarantella.services import jobs, runs, workflows
+from tarantella.services.conductor import Conductor
 from tarantella.services.workflows import Draft, Group
 from tarantella.settings import load
-from tarantella.store import workers, workflow_sums, workflow_tasks
+from tarantella.store import times, workers, workflow_sums, workflow_tasks
 from tarantella.store.dialect import Place
 from tarantella.store.tx import Tx
 from tarantella.store.workflow_tasks import Claimed, Verdict
-from tests.contract.flows import Clock, Desk, step
+from tests.contract.flows import Clock, Desk, Silence, step
 
 
 @pytest.fixture
@@ -101,6 +103,43 @@ def test_a_clock_that_is_put_back_keeps_no_step_waiting_until_it_is_that_late_ag
     assert [task.task_name for task in desk.due()] == ["a"]
     desk.clock.now -= 2 * 86_400.0
     assert [task.task_name for task in desk.due()] == ["a"]
+
+
+@pytest.mark.parametrize("jump", [3_600.0, -3_600.0])
+def test_a_clock_that_is_set_lets_no_step_take_longer_or_less_than_it_does(desk: Desk, jump: float) -> None:
+    job, me = desk.job(), desk.worker()
+    flow = desk.make(step("collect", job=job.id, timeout=60.0, max_retries=0), step("call"))
+    desk.conduct()
+    [called] = desk.take(me)
+    desk.clock.now += 5 + jump
+    follow = partial(times.follow_clock, host="here", now=desk.clock.now, worker_id=me, elapsed=5.0)
+    assert desk.write(follow) == jump
+    desk.conduct()
+    assert desk.states(flow) == ["running", "running"]
+    desk.clock.now += 54
+    desk.end(called.task)
+    assert desk.seen(flow).tasks[1].actual_duration == 59.0
+    desk.conduct()
+    assert desk.states(flow) == ["running", "completed"]
+    desk.clock.now += 2
+    desk.conduct()
+    assert "longer than 60 s" in (desk.seen(flow).tasks[0].error_message or "")
+
+
+def test_no_step_has_taken_too_long_before_somebody_could_notice_that_the_clock_was_set(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id, timeout=60.0, max_retries=0))
+    passed = 0.0
+    desk.conductor = Conductor(desk.app, desk.prober, Silence(), steady=lambda: passed)
+    desk.conduct()
+    desk.clock.now += 3_600
+    for _ in range(20):
+        desk.conduct()
+        assert desk.states(flow) == ["running"]
+        passed += 1.0
+        desk.clock.now += 1.0
+    desk.conduct()
+    assert desk.states(flow) == ["failed"]
 
 
 def test_what_would_fail_again_is_not_tried_again(desk: Desk) -> None:
