@@ -370,6 +370,16 @@ def test_a_run_that_fails_is_made_anew_until_the_step_has_failed(desk: Desk) -> 
     assert len(desk.do(runs.listed, job_id=job.id)) == 2
 
 
+def test_a_run_that_somebody_cancelled_is_not_made_anew(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id), step("then", 0))
+    desk.conduct()
+    desk.do(runs.cancel, desk.seen(flow).tasks[0].run_id)
+    desk.conduct()
+    assert desk.states(flow) == ["failed", "skipped"]
+    assert len(desk.do(runs.listed, job_id=job.id)) == 1
+
+
 def test_a_run_that_takes_too_long_is_cancelled_and_so_is_that_of_a_cancelled_workflow(desk: Desk) -> None:
     job = desk.job()
     slow = desk.make(step("collect", job=job.id, max_retries=0, timeout=60.0))

@@ -62,6 +62,10 @@ def with_a_child(context: StepContext) -> None:
     time.sleep(600)
 
 
+def ask() -> str:
+    return input("Shall I? ")
+
+
 def deaf(context: StepContext) -> None:
     """Heed SIGTERM as little as a child does that was started, tell who both are, and hang."""
     ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(1))  # SIG_IGN; Python lets only the main thread say so

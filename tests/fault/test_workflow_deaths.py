@@ -185,11 +185,15 @@ def test_a_handler_that_lets_no_other_thread_have_a_turn_ends_with_its_engine(
             os.kill(pid, signal.SIGKILL)
 
 
-def test_what_a_handler_prints_is_no_answer_and_a_result_has_its_limit(flow: Flow, server: ServerProcess) -> None:
-    flow.begin(flow.step("talks", "chatter"), flow.step("gives", "too_much", max_retries=0))
+def test_what_a_handler_prints_is_no_answer_a_result_has_its_limit_and_nobody_answers(
+    flow: Flow, server: ServerProcess
+) -> None:
+    steps = [flow.step(name, name, max_retries=0) for name in ("chatter", "too_much", "ask")]
+    flow.begin(*steps)
     seen = flow.until_over()
     assert seen.tasks[0].result == {"honest": True}
     assert "1,000,000 are the most" in (seen.tasks[1].error_message or "")
+    assert seen.tasks[2].error_message == "EOFError: EOF when reading a line"
 
 
 def test_a_handler_that_is_not_there_fails_at_once(flow: Flow, server: ServerProcess) -> None:

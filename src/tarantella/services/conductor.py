@@ -137,7 +137,9 @@ def _verdict(task: Task, run: Row | None) -> Verdict:
         return Verdict(result={"run_id": run.id, "status": status, **counts})
     if status in TERMINAL:
         why = run.error_message or run.reason
-        return Verdict(error=f"Its run {run.id} is {status}{f': {why}' if why else ''}.")
+        # Whoever cancelled it does not want it to be made anew.
+        final = status is RunStatus.CANCELLED
+        return Verdict(error=f"Its run {run.id} is {status}{f': {why}' if why else ''}.", final=final)
     limit = (task.deadline_at or 0.0) - (task.started_at or 0.0)
     return Verdict(error=f"timeout: its run {run.id} took longer than {limit:g} s", ends_run=True)
 

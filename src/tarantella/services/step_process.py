@@ -145,8 +145,10 @@ def serve_step(open_app: Callable[[], App]) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the handler prints is no answer
     question: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
-    _let_the_kernel_end_us()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # and nobody answers what it asks
+    _let_the_kernel_end_us(parent)
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     verdict = asyncio.run(_do(question, open_app))
     error = verdict.error.encode("utf-8", "replace").decode() if verdict.error is not None else None
     answers.write(orjson.dumps({"result": verdict.result, "error": error, "final": verdict.final}) + b"\n")
@@ -165,17 +167,17 @@ async def _do(question: dict[str, Any], open_app: Callable[[], App]) -> Verdict:
     return await call(handler, StepContext.from_json(question["context"]))
 
 
-def _let_the_kernel_end_us() -> None:
+def _let_the_kernel_end_us(parent: int) -> None:
     """Where it can, it kills our group when the parent is gone: a handler may hold the interpreter, and let no thread see that."""
     with suppress(OSError, AttributeError):
-        fcntl.fcntl(0, fcntl.F_SETOWN, -os.getpgrp())
-        fcntl.fcntl(0, fcntl.F_SETSIG, signal.SIGKILL)  # Linux alone knows that
-        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
+        fcntl.fcntl(parent, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(parent, fcntl.F_SETSIG, signal.SIGKILL)  # Linux alone knows that
+        fcntl.fcntl(parent, fcntl.F_SETFL, fcntl.fcntl(parent, fcntl.F_GETFL) | os.O_ASYNC)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(parent: int) -> None:
     while True:
-        select.select([0], [], [])  # whoever waits in a read is told, and the kernel does nothing more
-        if not os.read(0, 65_536):
+        select.select([parent], [], [])  # whoever waits in a read is told, and the kernel does nothing more
+        if not os.read(parent, 65_536):
             break
     os.killpg(0, signal.SIGKILL)
