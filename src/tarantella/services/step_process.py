@@ -101,13 +101,12 @@ class _LastWords:
 async def _answer(child: asyncio.subprocess.Process, stdout: asyncio.StreamReader) -> bytes:
     """What it says; nothing where it has ended without a word, also where something that it forked could still say one."""
     reading = asyncio.create_task(stdout.readline())
+    seen_dead = 0  # more than once: its last word may still have to be read, and this loop have been busy
     try:
-        while not reading.done():
-            has_ended = child.returncode is not None
+        while not reading.done() and seen_dead < 3:
+            seen_dead += child.returncode is not None
             await asyncio.wait({reading}, timeout=LOOK_SECONDS)
-            if has_ended and not reading.done():
-                return b""
-        return reading.result()
+        return reading.result() if reading.done() else b""
     finally:
         reading.cancel()
 

@@ -275,7 +275,7 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
 
 def _storable(error: str, params: Mapping[str, Any]) -> str:
     """What went wrong, without secrets, and as far as it is text: names of files, say, need not be any."""
-    told = redact(without_secrets(error[: 100 * MOST_ERROR], params))  # it can be as long as a handler likes
+    told = redact(without_secrets(error[: 20 * MOST_ERROR], params))  # it can be as long as a handler likes
     return told.replace("\0", "")[:MOST_ERROR].encode("utf-8", "replace").decode()
 
 
