@@ -608,6 +608,7 @@ def test_what_params_call_a_secret_stands_in_no_error_and_no_event(desk: Desk) -
         "login": {"user": "ada", "password": "canary-1"},
         "api_tokens": 4,
         "token": ["canary-2", "canary-22", "a"],
+        "key": "Error",
     }
     flow, me = desk.make(step("a", params=params, max_retries=1)), desk.worker()
     told = "ValueError: ada canary-1 canary-2 canary-22 at http://ada:canary-3@127.0.0.1/?token=canary-4"

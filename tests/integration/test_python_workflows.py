@@ -250,6 +250,11 @@ async def test_a_step_ends_although_something_that_it_left_behind_still_holds_wh
     assert errors == ["timeout: it took longer than 4 s", "crash: its process ended with exit code 3", None]
 
 
+def test_a_single_dependency_needs_no_list_around_it() -> None:
+    steps = [WorkflowStep("first", handler=lambda: None), WorkflowStep("then", handler="x:y", dependencies="first")]
+    assert WorkflowDefinition("flow", steps).definition().steps[1].dependencies == (0,)
+
+
 @in_a_loop
 async def test_an_error_that_is_no_text_of_any_language_ends_its_step_like_any_other(tmp_path: Path) -> None:
     async def reads() -> None:

@@ -35,7 +35,7 @@ class WorkflowStep:
         task_type: str = "task",
         handler: Handler | str | None = None,
         max_retries: int = 3,
-        dependencies: Sequence[int | str] | None = None,
+        dependencies: Sequence[int | str] | str | None = None,
         timeout: float | None = None,
         estimated_duration: float | None = None,
         *,
@@ -46,7 +46,7 @@ class WorkflowStep:
         self.task_type = task_type
         self.handler = handler
         self.max_retries = max_retries
-        self.dependencies = tuple(dependencies or ())
+        self.dependencies = (dependencies,) if isinstance(dependencies, str) else tuple(dependencies or ())
         self.timeout = timeout
         self.estimated_duration = estimated_duration
         self.job = job
