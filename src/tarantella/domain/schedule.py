@@ -42,6 +42,7 @@ DAYS = {
 }
 UNITS = {"m": 60.0, "min": 60.0, "minute": 60.0, "h": 3_600.0, "hour": 3_600.0, "d": 86_400.0, "day": 86_400.0}
 UNITS |= {"week": 604_800.0}
+FIELDS = (("minute", 60), ("hour", 24), ("day-of-month", 31), ("month", 12), ("day-of-week", 7))
 _AT = re.compile(r"(?:every )?([a-z]+) at ([0-9]{1,2}):([0-9]{2})")
 _EVERY = re.compile(r"every (?:([0-9]{1,6}) ?)?([a-z]+)")
 _REMEDY = "Write a line as for cron (`30 6 * * 1-5`), `daily at 06:30`, `every 15 minutes`, `hourly`, or `on_demand`."
@@ -92,6 +93,18 @@ def rhythm_of(frequency: str, zone: str) -> Rhythm | None:
             raise _refused(frequency, "it should be at least a minute and at most 366 days apart")
         return Rhythm(None, seconds, zone)
     return Rhythm(_cron(frequency, text), None, zone)
+
+
+def meant(frequency: str, zone: str) -> Rhythm | None:
+    """The same for somebody who writes it now: what can't be meant, although it means something, is refused."""
+    rhythm = rhythm_of(frequency, zone)
+    if rhythm is not None and rhythm.cron is not None:
+        for field, (name, most) in zip(rhythm.cron.split(), FIELDS, strict=True):
+            steps = [int(step) for each in field.split(",") if (step := each.partition("/")[2]).isdecimal()]
+            if max(steps, default=1) > most:
+                why = f"its {name} steps by {max(steps)}, and there are only {most}: it would be the first of them each time"
+                raise _refused(frequency, why)
+    return rhythm
 
 
 def next_time(rhythm: Rhythm, after: float, since: float) -> float | None:
