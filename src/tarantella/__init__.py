@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 __all__ = [
     "JobOrchestrator",
+    "Orchestrator",
     "ScrapeFailed",
+    "ScraperOrchestrator",
     "StepContext",
     "WorkflowDefinition",
     "WorkflowStep",
@@ -18,7 +20,14 @@ __all__ = [
 
 if TYPE_CHECKING:
     from tarantella.bootstrap import ScrapeFailed, scrape, scrape_async
-    from tarantella.orchestration import JobOrchestrator, StepContext, WorkflowDefinition, WorkflowStep
+    from tarantella.orchestration import (
+        JobOrchestrator,
+        Orchestrator,
+        ScraperOrchestrator,
+        StepContext,
+        WorkflowDefinition,
+        WorkflowStep,
+    )
 
 
 def __getattr__(name: str) -> object:
@@ -27,7 +36,14 @@ def __getattr__(name: str) -> object:
         from tarantella import bootstrap
 
         return getattr(bootstrap, name)
-    if name in {"JobOrchestrator", "StepContext", "WorkflowDefinition", "WorkflowStep"}:
+    if name in {
+        "JobOrchestrator",
+        "Orchestrator",
+        "ScraperOrchestrator",
+        "StepContext",
+        "WorkflowDefinition",
+        "WorkflowStep",
+    }:
         from tarantella import orchestration
 
         return getattr(orchestration, name)

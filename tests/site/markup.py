@@ -24,6 +24,7 @@ SHAPES: Mapping[str, Callable[[int], bytes]] = {
     "entities": lambda n: b"&amp;" * n,
     "brackets": lambda n: b"<" * n,
     "tags": lambda n: b"<b>" * n,
+    "told-markup": lambda _: b"<title>&lt;img src=x onerror=&quot;broken=1&quot;&gt;</title><p>a text about markup",
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "hostile-input.md").read_text()
-ROWS = {*range(1, 25), 26, 28, 29, 30, 31}
+ROWS = {*range(1, 30), 30, 31, 32}
 
 
 def test_every_test_that_is_named_is_there() -> None:

@@ -12,6 +12,7 @@ from tarantella.api import (
     artifacts,
     docs,
     fields,
+    gaps,
     health,
     jobs,
     metrics,
@@ -44,6 +45,7 @@ from tarantella.services.progress import Speedometers
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils
 from tarantella.services.writing import Writing
+from tarantella.web import shell
 
 # What is under /jobs/runs comes first: to /jobs/{id} it would be the job called `runs`. So do templates of workflows.
 ROUTERS = (
@@ -57,6 +59,7 @@ ROUTERS = (
     workflow_templates.router,
     workflow_stream.router,
     workflows.router,
+    gaps.router,
     sites.router,
     recordings.router,
     sessions.router,
@@ -65,6 +68,7 @@ ROUTERS = (
     system.router,
     workers.router,
     docs.router,
+    shell.router,
 )
 
 

@@ -21,6 +21,7 @@ TAGS: list[dict[str, Any]] = [
     },
     {"name": "schedules", "description": "Jobs that run by themselves: when, and what came of it."},
     {"name": "workflows", "description": "Steps that wait for one another: runs of jobs, and handlers."},
+    {"name": "gaps", "description": "What is missing, and what came of the scrapers that were to fetch it."},
     {"name": "runs", "description": "Runs, whoever asked for them: watch, steer, explain, collect."},
     {"name": "sites", "description": "Hosts: how they are doing, and what they may be asked."},
     {"name": "recordings", "description": "What pages asked for their data, to be asked again without a browser."},

@@ -72,6 +72,7 @@ RunId = Annotated[str, _id("run")]
 TaskId = Annotated[str, _id("task")]
 JobId = Annotated[str, _id("job")]
 WorkflowId = Annotated[str, _id("workflow")]
+GapId = Annotated[str, _id("gap")]
 
 
 def checked_id(text: str, what: str) -> str:

@@ -34,13 +34,14 @@ def opened(
     log_file: Path | None = None,
     quiet: bool = False,
     warnings: bool = False,
+    timed: bool = False,
 ) -> Iterator[Opened]:
     """The application on its data directory, closed again behind the command."""
     from tarantella.bootstrap import open_app
     from tarantella.cli import logs
     from tarantella.settings import load
 
-    terminal = open_terminal(quiet=quiet)
+    terminal = open_terminal(quiet=quiet, timed=timed)
     logs.configure(verbose=verbose, warnings=warnings and not quiet, file=log_file, say=terminal.log)
     settings = load(data_dir=data_dir, database_url=database_url)
     app = open_app(settings)

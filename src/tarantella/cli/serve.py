@@ -196,11 +196,19 @@ def _tell_where(terminal: Terminal, url: str, settings: Settings, *, as_json: bo
     from tarantella.cli import words
 
     if as_json:
-        terminal.show_line({"url": url, "docs": f"{url}/docs", "pid": os.getpid(), "data_dir": str(settings.data_dir)})
+        terminal.show_line(
+            {
+                "url": url,
+                "dashboard": f"{url}/dashboard",
+                "docs": f"{url}/docs",
+                "pid": os.getpid(),
+                "data_dir": str(settings.data_dir),
+            }
+        )
         return
     engines = settings.engines_of_a_server
     who = words.count(engines, "engine") if engines else "no engine of its own"
     terminal.say(f"Tarantella serves {url}, with {who} and its data in {settings.data_dir}.")
     if not engines:
         terminal.say("Workers do the work: `tarantella worker` starts some, here or on other machines.")
-    terminal.say(f"The API is described at {url}/docs. Ctrl-C stops it.")
+    terminal.say(f"Watch it at {url}/dashboard. The API is described at {url}/docs. Ctrl-C stops it.")

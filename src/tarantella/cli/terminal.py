@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from io import TextIOBase
@@ -123,6 +124,14 @@ class Screen:
         return self._width or _columns(self._file)
 
 
+class TimedScreen(Screen):
+    """One whose lines say when they were written, for those who read them later."""
+
+    def print(self, what: Any, *, style: str | None = None) -> None:
+        words = what.plain if isinstance(what, Styled) else what
+        super().print(f"{time.strftime('%Y-%m-%d %H:%M:%S')} {words}", style=style)
+
+
 class Terminal(Frozen):
     """What a command writes to."""
 
@@ -172,21 +181,21 @@ class Terminal(Frozen):
         sys.stdout.buffer.flush()
 
 
-def open_terminal(*, quiet: bool = False) -> Terminal:
-    """The terminal, pipe or file that this process was given."""
+def open_terminal(*, quiet: bool = False, timed: bool = False) -> Terminal:
+    """The terminal, pipe or file that this process was given; `timed` where stderr is a log."""
     return Terminal(
         out=_screen(sys.stdout),
-        err=_screen(sys.stderr),
+        err=_screen(sys.stderr, TimedScreen if timed and not sys.stderr.isatty() else Screen),
         unicode=_shows_unicode(sys.stderr),
         live=sys.stderr.isatty() and _draws(sys.stderr) and os.environ.get("TERM", "").lower() not in DUMB,
         quiet=quiet,
     )
 
 
-def _screen(stream: TextIO) -> Screen:
+def _screen(stream: TextIO, kind: type[Screen] = Screen) -> Screen:
     file = cast(TextIO, TerminalStream(stream)) if stream.isatty() else stream
     file = file if _shows_unicode(stream) else cast(TextIO, AsciiStream(file))
-    return Screen(file, draws=_draws(stream), width=None if stream.isatty() else UNLIMITED)
+    return kind(file, draws=_draws(stream), width=None if stream.isatty() else UNLIMITED)
 
 
 def _draws(stream: TextIO) -> bool:

@@ -21,3 +21,21 @@ def ask(url: str, patience: float) -> tuple[str, int]:
     except (RedisError, OSError, ValueError) as error:
         raise Away(str(error) or type(error).__name__) from None
     return version, waiting
+
+
+def pong(url: str, node: str, patience: float) -> bool:
+    """Whether a worker of Celery's answers within so many seconds."""
+    from celery import Celery
+    from kombu.exceptions import KombuError
+    from redis.exceptions import RedisError
+
+    from tarantella.queues.celery import configuration
+
+    app = Celery(set_as_current=False)
+    app.conf.update(configuration(url, drain_seconds=patience))
+    try:
+        return bool(app.control.ping(destination=[node], timeout=patience, limit=1))
+    except (KombuError, RedisError, OSError):
+        return False
+    finally:
+        app.close()

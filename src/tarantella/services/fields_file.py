@@ -57,7 +57,10 @@ def _parsed(text: str, path: Path, field: str, remedy: str) -> Any:
 
 
 def _loader() -> Any:
-    """A safe loader without references, which can grow to any size, and in which `no` and `on` are words."""
+    """A safe loader without references, which can grow to any size.
+
+    `no` and `on` are words in it, and only what is written as decimal numbers are is one: an id such as 0022300061 is no octal.
+    """
     import yaml
 
     class Loader(yaml.SafeLoader):
@@ -75,16 +78,17 @@ def _loader() -> Any:
                 seen.add(key.value)
             return super().construct_mapping(node, deep=deep)
 
-    bools = "tag:yaml.org,2002:bool"
+    bools, ints = "tag:yaml.org,2002:bool", "tag:yaml.org,2002:int"
     Loader.yaml_implicit_resolvers = {
         first: [
             (tag, pattern)
             for tag, pattern in resolvers
-            if tag not in (bools, "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge")
+            if tag not in (bools, ints, "tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:merge")
         ]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
     import re
 
     Loader.add_implicit_resolver(bools, re.compile("^(?:true|false|True|False)$"), list("tfTF"))
+    Loader.add_implicit_resolver(ints, re.compile("^(?:0|-?[1-9][0-9]*)$"), list("-0123456789"))
     return Loader

@@ -94,7 +94,7 @@ def _name_of(handler: Handler | str | None) -> str | None:
     return _BY_FUNCTION if callable(handler) else handler
 
 
-class Orchestrator:
+class WorkflowOrchestrator:
     """Makes, executes and steers workflows in one database. Whatever dies meanwhile, they go on where they were."""
 
     open_app: ClassVar[Callable[..., App]]  # by bootstrap

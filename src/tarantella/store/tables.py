@@ -164,6 +164,44 @@ schedules = Table(
     Index("schedules_by_time", "next_at", "job_id"),
 )
 
+gaps = Table(
+    "gaps",
+    metadata,
+    Column("id", _Id, primary_key=True),
+    Column("queue", Text, nullable=False),  # the file that it stands in
+    Column("fingerprint", _word(32), nullable=False),  # by which it is known again, whatever a scan calls it
+    Column("name", Text, nullable=False),  # what the file calls it
+    Column("priority", Integer, nullable=False),
+    Column("position", Integer, nullable=False),  # in the file
+    Column("source", Text, nullable=False),
+    Column("scraper", Text, nullable=False),
+    Column("params", Text, nullable=False),
+    Column("estimated_minutes", Double),
+    Column("reason", Text),
+    Column("scanned_at", Text),  # when the scan was made that it was last seen in
+    Column("status", _word(20), nullable=False),
+    Column("failure", _word(20)),
+    Column("detail", Text),
+    Column("tries", Integer, nullable=False, server_default=text("0")),  # grows with every execution
+    Column("retry_count", Integer, nullable=False, server_default=text("0")),
+    Column("deaths", Integer, nullable=False, server_default=text("0")),  # of processes that executed it
+    Column("next_at", Double, nullable=False),
+    Column("owner", _Id),  # the worker whose process executes it
+    Column("host", Text),  # on which machine that is, or was
+    Column("exit_code", Integer),
+    Column("records", BigInteger),  # that its script says it collected
+    Column("seconds", Double),
+    Column("stdout", Text),
+    Column("stderr", Text),
+    Column("started_at", Double),
+    Column("finished_at", Double),
+    Column("created_at", Double, nullable=False),
+    Column("updated_at", Double, nullable=False),
+    Index("gaps_by_fingerprint", "queue", "fingerprint", unique=True),
+    Index("gaps_in_order", "queue", "status", "priority", "position"),
+    _index_where("status = 'running'", "gaps_under_way", "scraper"),
+)
+
 workflow_templates = Table(
     "workflow_templates",
     metadata,

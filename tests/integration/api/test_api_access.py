@@ -16,6 +16,7 @@ from tarantella.domain.access import OPEN_PATHS, Scope
 from tarantella.services import tokens
 from tarantella.services.app import App
 from tarantella.services.tokens import KNOWN_FOR, Tokens
+from tarantella.web import shell
 
 BASE = "http://127.0.0.1:8000"
 
@@ -52,7 +53,7 @@ def token(app: App, scope: Scope) -> dict[str, str]:
 
 
 def is_open(method: str, path: str) -> bool:
-    return path in OPEN_PATHS and method in ("GET", "HEAD")
+    return path in OPEN_PATHS | shell.PATHS and method in ("GET", "HEAD")
 
 
 def test_the_walk_knows_all_routes_of_the_schema(app: App) -> None:
@@ -67,7 +68,9 @@ def test_the_walk_knows_all_routes_of_the_schema(app: App) -> None:
 
 
 @pytest.mark.parametrize("shown", [None, "", "Bearer", "Bearer ", "Bearer tt_wrong", "Basic dXNlcjpwYXNz", "tt_wrong"])
-def test_without_a_token_no_route_answers_once_there_is_one_but_health(app: App, shown: str | None) -> None:
+def test_without_a_token_no_route_answers_once_there_is_one_but_health_and_what_asks_for_it(
+    app: App, shown: str | None
+) -> None:
     token(app, Scope.READ)
     with TestClient(make_api(app), base_url=BASE, raise_server_exceptions=False) as http:
         for method, path in all_requests():

@@ -13,11 +13,11 @@ from tarantella.domain.failure import MISSING, Failure
 from tarantella.domain.session import Session
 from tarantella.domain.struct import Mutable, field
 from tarantella.fetchers.browser.chromium import Chromium
-from tarantella.fetchers.browser.gateway import Gateway
 from tarantella.fetchers.browser.means import PAGES_PER_CONTEXT
 from tarantella.fetchers.browser.sessions import Sessions
 from tarantella.fetchers.browser.tab import Tab
 from tarantella.fetchers.contract import FetchError, Options, Request
+from tarantella.fetchers.gateway import Gateway
 from tarantella.fetchers.guard import Guard
 from tarantella.fetchers.user_agent import default_user_agent
 

@@ -15,9 +15,9 @@ from tarantella.domain.url import Url, resolve
 from tarantella.fetchers.browser.acting import Actor
 from tarantella.fetchers.browser.contexts import SECONDS, Context
 from tarantella.fetchers.browser.failures import DOWNLOAD, crashed, took_too_long, translated
-from tarantella.fetchers.browser.gateway import MARK
 from tarantella.fetchers.browser.tab import Tab
 from tarantella.fetchers.contract import Artifact, FetchError, Request, Response
+from tarantella.fetchers.gateway import MARK
 from tarantella.fetchers.redirects import too_many_redirects
 
 if TYPE_CHECKING:

@@ -43,6 +43,46 @@ CREATE TABLE counters (
 	PRIMARY KEY (name)
 );
 
+CREATE TABLE gaps (
+	id VARCHAR(36) NOT NULL,
+	queue TEXT NOT NULL,
+	fingerprint VARCHAR(32) NOT NULL,
+	name TEXT NOT NULL,
+	priority INTEGER NOT NULL,
+	position INTEGER NOT NULL,
+	source TEXT NOT NULL,
+	scraper TEXT NOT NULL,
+	params TEXT NOT NULL,
+	estimated_minutes DOUBLE,
+	reason TEXT,
+	scanned_at TEXT,
+	status VARCHAR(20) NOT NULL,
+	failure VARCHAR(20),
+	detail TEXT,
+	tries INTEGER DEFAULT 0 NOT NULL,
+	retry_count INTEGER DEFAULT 0 NOT NULL,
+	deaths INTEGER DEFAULT 0 NOT NULL,
+	next_at DOUBLE NOT NULL,
+	owner VARCHAR(36),
+	host TEXT,
+	exit_code INTEGER,
+	records BIGINT,
+	seconds DOUBLE,
+	stdout TEXT,
+	stderr TEXT,
+	started_at DOUBLE,
+	finished_at DOUBLE,
+	created_at DOUBLE NOT NULL,
+	updated_at DOUBLE NOT NULL,
+	PRIMARY KEY (id)
+);
+
+CREATE UNIQUE INDEX gaps_by_fingerprint ON gaps (queue, fingerprint);
+
+CREATE INDEX gaps_in_order ON gaps (queue, status, priority, position);
+
+CREATE INDEX gaps_under_way ON gaps (scraper) WHERE status = 'running';
+
 CREATE TABLE idempotency_keys (
 	"key" VARCHAR(255) NOT NULL,
 	digest VARCHAR(64) NOT NULL,

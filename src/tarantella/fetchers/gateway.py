@@ -1,23 +1,24 @@
-"""The only way out of a browser: a proxy on loopback that dials what the guard has checked, and nothing else.
+"""The way out for what is not ours: a proxy on loopback that dials what the guard has checked, and nothing else.
 
-Each context has a gateway of its own, so that what one run may reach is not open to the pages of another. Whatever a page
-asks for comes through here: documents, redirects, frames, scripts' requests, sockets and workers.
+Each context of a browser has a gateway of its own, so that what one run may reach is not open to the pages of another.
+Whatever a page asks for comes through here: documents, redirects, frames, scripts' requests, sockets and workers.
+Scrapers that may only ask so often have one, too, which lets them wait for their turn.
 """
 
 from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import NamedTuple
 
 from tarantella.domain.failure import Failure
 from tarantella.domain.url import Unfetchable, Url, resolve
-from tarantella.fetchers.browser.peers import is_ours
-from tarantella.fetchers.browser.upstream import Upstream, Wire
 from tarantella.fetchers.contract import FetchError, Options
 from tarantella.fetchers.guard import Guard
+from tarantella.fetchers.peers import is_ours
+from tarantella.fetchers.upstream import Upstream, Wire
 
 LONGEST_HEAD = 256 * 1024
 HEAD_SECONDS = 60.0
@@ -38,13 +39,17 @@ class _Head(NamedTuple):
         return next((line[len(start) :].strip() for line in self.lines if line.lower().startswith(start)), None)
 
 
-class Gateway:
-    """One port on loopback, for one context."""
+Turn = Callable[[Url], Awaitable[None]]
 
-    def __init__(self, guard: Guard, options: Options) -> None:
+
+class Gateway:
+    """One port on loopback, for one context or one scraper; `turn` is waited for before each request."""
+
+    def __init__(self, guard: Guard, options: Options, turn: Turn | None = None) -> None:
         self.mark = secrets.token_hex(16)  # tells our own refusals from what sites answer
         self.received = 0  # bytes from outside
         self._options = options
+        self._turn = turn
         self._upstream = Upstream(guard, options)
         self._failures: dict[tuple[str, int], FetchError] = {}
         self._open: set[asyncio.Task[None]] = set()
@@ -95,6 +100,7 @@ class Gateway:
         if not tunnel and _is_icon(url):
             writer.write(_NOT_FOUND)
             return
+        await self._wait_for_turn(url)
         try:
             wire = await (self._upstream.tunnel(url) if tunnel else self._upstream.plain(url))
         except FetchError as error:
@@ -112,6 +118,10 @@ class Gateway:
         finally:
             wire.writer.close()
 
+    async def _wait_for_turn(self, url: Url) -> None:
+        if self._turn is not None:
+            await self._turn(url)
+
     async def _ask(self, head: _Head, url: Url, reader: asyncio.StreamReader, wire: Wire) -> None:
         """Pass requests for one server on, as it expects them; a request for another ends the connection."""
         while True:
@@ -124,6 +134,7 @@ class Gateway:
             ):
                 return  # the browser asks again, on a connection of its own
             url = following
+            await self._wait_for_turn(url)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while piece := await reader.read(PIECE):
