@@ -78,6 +78,7 @@ EQUIVALENTS = {
     "GET /workflows/{workflow_id}/tasks": "workflows steps",
     "GET /workflows/tasks/{step_id}": "workflows step",
     "GET /workflows/{workflow_id}/events": "workflows events",
+    "GET /workflows/{workflow_id}/events/stream": "workflows events --follow",
     "POST /workflows/{workflow_id}/start": "workflows start",
     "POST /workflows/{workflow_id}/pause": "workflows pause",
     "POST /workflows/{workflow_id}/resume": "workflows resume",
@@ -159,6 +160,15 @@ def test_a_task_is_submitted_watched_and_collected_from_elsewhere(at: At, site: 
     assert at.ask("tasks", "cancel", task).json["status"] == "completed"
     at.ask("runs", "progress", task, "--follow")
     assert at.ask("runs", "progress", task).json["phase"] == "completed"
+
+
+def test_a_workflow_is_followed_from_elsewhere(at: At) -> None:
+    file = at.folder / "flow.yaml"
+    file.write_text("{name: flow, steps: [{name: one, handler: clean_up}, {name: two, handler: clean_up}]}")
+    flow = at.ask("workflows", "create", str(file), "--start").json["id"]
+    events = [json.loads(line) for line in at.ask("workflows", "events", flow, "--follow").out.splitlines()]
+    assert (events[0]["message"], events[-1]["message"]) == ("Workflow created", "Workflow completed")
+    assert events == at.ask("workflows", "events", flow).json
 
 
 def test_a_job_is_made_run_changed_and_deleted_from_elsewhere(at: At, site: SiteProcess) -> None:

@@ -53,7 +53,7 @@ class Desk:
     def __init__(self, app: App, clock: Clock) -> None:
         self.app, self.clock = app, clock
         self.prober = Prober(app.make_tools)  # nobody needs it: the jobs say how they are fetched
-        self.conductor = Conductor(app, self.prober, Silence())
+        self.conductor = Conductor(app, self.prober, Silence(), steady=clock)
 
     def read(self, work: Callable[..., Any], **values: Any) -> Any:
         return asyncio.run(self.app.database.read(partial(work, **values)))

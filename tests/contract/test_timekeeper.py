@@ -27,6 +27,7 @@ from tarantella.settings import load
 from tarantella.store import jobs as stored_jobs
 from tarantella.store.database import Database
 from tarantella.store.dialect import Place
+from tarantella.store.submission import Submission
 from tarantella.store.tx import Tx
 
 NOON = 1_795_003_200.0  # 2026-11-18 12:00 UTC, a Wednesday
@@ -65,8 +66,10 @@ class Keeper:
         return asyncio.run(self.app.database.write(partial(work, **values)))
 
     def look(self) -> bool:
-        """What a server does every second."""
-        return bool(asyncio.run(begin_due(self.app, self.prober)))
+        """What a server does every second; whether a run came of it."""
+        self.told: list[Submission] = []
+        asyncio.run(begin_due(self.app, self.prober, self.told.append))
+        return bool(self.told)
 
     def schedule(self, job: Job) -> Scheduled:
         return asyncio.run(schedules.get(self.app, job.id))
@@ -126,8 +129,9 @@ def test_many_who_see_the_same_time_make_one_run_of_it(keeper: Keeper) -> None:
     others = [open_app(keeper.app.settings) for _ in range(3)]
 
     async def all_look() -> None:
+        began: list[Submission] = []
         apps = [keeper.app, *(replace(other, now=keeper.clock) for other in others)]
-        await asyncio.gather(*(begin_due(app, keeper.prober) for app in apps for _ in range(3)))
+        await asyncio.gather(*(begin_due(app, keeper.prober, began.append) for app in apps for _ in range(3)))
 
     try:
         asyncio.run(all_look())
@@ -239,6 +243,27 @@ def test_a_job_that_can_no_longer_be_run_says_so_and_keeps_no_other_from_running
     assert len(keeper.runs(sound)) == 1
 
 
+def test_trouble_with_one_job_keeps_no_other_waiting(keeper: Keeper, monkeypatch: pytest.MonkeyPatch) -> None:
+    broken, sound = keeper.job("hourly"), keeper.job("hourly")
+    keeper.clock.now = NOON + HOUR
+    new_run = jobs.new_run
+
+    async def fails(app: App, prober: Prober, job: Job, *more: Any) -> Any:
+        if job.id == broken.id:
+            raise StoreBusy("It is said that this failed.")
+        await asyncio.sleep(0.1)
+        return await new_run(app, prober, job, *more)
+
+    monkeypatch.setattr(jobs, "new_run", fails)
+    with pytest.raises(StoreBusy):
+        keeper.look()
+    assert [new.job_id for new in keeper.told] == [sound.id]
+    assert keeper.counts(sound) == (1, 0, 0, 0)
+    monkeypatch.undo()
+    assert keeper.look()
+    assert keeper.counts(broken) == (1, 0, 0, 0)
+
+
 def test_a_pause_lets_times_pass_and_a_resume_goes_on_with_the_next(keeper: Keeper) -> None:
     job = keeper.job("hourly")
     asyncio.run(schedules.pause(keeper.app, job.id))
@@ -320,6 +345,25 @@ def test_a_clock_that_is_put_back_a_little_keeps_no_time_twice(keeper: Keeper) -
     keeper.clock.now = NOON + HOUR + 2
     keeper.look()
     assert len(keeper.runs(job)) == 1
+
+
+def test_a_clock_that_is_put_back_while_a_time_is_kept_keeps_it_once(
+    keeper: Keeper, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = keeper.job("hourly", if_running="queue")
+    keeper.clock.now = NOON + HOUR + 1
+    get = jobs.get
+
+    async def put_back(app: App, job_id: str) -> Job:
+        keeper.clock.now = NOON + HOUR - 30
+        return await get(app, job_id)
+
+    monkeypatch.setattr(jobs, "get", put_back)
+    keeper.look()
+    keeper.clock.now = NOON + HOUR + 2
+    keeper.look()
+    assert len(keeper.runs(job)) == 1
+    assert keeper.schedule(job).schedule.next_at == NOON + 2 * HOUR
 
 
 def test_schedules_are_listed_by_their_next_time_page_by_page(keeper: Keeper) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -12,22 +14,24 @@ import pytest
 from tarantella.bootstrap import open_app
 from tarantella.domain.errors import Conflict, InvalidInput, NotFound, WorkerDead
 from tarantella.domain.struct import replace
-from tarantella.domain.workflow import Definition, WorkflowStatus
+from tarantella.domain.workflow import Definition, StepStatus, WorkflowStatus
 from tarantella.services import jobs, runs, workflows
+from tarantella.services.conductor import Conductor
 from tarantella.services.workflows import Draft, Group
 from tarantella.settings import load
-from tarantella.store import workers, workflow_tasks
+from tarantella.store import times, workers, workflow_sums, workflow_tasks
 from tarantella.store.dialect import Place
-from tarantella.store.workflow_tasks import Verdict
-from tests.contract.flows import Clock, Desk, step
+from tarantella.store.tx import Tx
+from tarantella.store.workflow_tasks import Claimed, Verdict
+from tests.contract.flows import Clock, Desk, Silence, step
 
 
 @pytest.fixture
 def desk(kind: str, place: Place, tmp_path: Path) -> Iterator[Desk]:
     clock = Clock()
     url = str(place) if kind == "postgresql" else None
-    settings = load(data_dir=tmp_path / "store", database_url=url, allow_networks=("127.0.0.0/8",))
-    app = open_app(settings)
+    allowed = {"allow_networks": ("127.0.0.0/8",), "workflow_handlers": ("allowed",)}
+    app = open_app(load(data_dir=tmp_path / "store", database_url=url, **allowed))
     yield Desk(replace(app, now=clock), clock)
     app.close()
 
@@ -83,6 +87,59 @@ def test_a_step_is_tried_again_after_1_2_4_and_8_seconds_and_then_it_has_failed(
     assert (seen.workflow.status, seen.tasks[0].status, seen.tasks[0].retry_count) == ("failed", "failed", 4)
     assert (seen.tasks[0].error_message, seen.workflow.error_message) == ("no again", "a: no again")
     assert seen.tasks[0].tries == 5
+
+
+@pytest.mark.parametrize("back", [60.0, 86_400.0])
+def test_a_clock_that_is_put_back_keeps_no_step_waiting_until_it_is_that_late_again(desk: Desk, back: float) -> None:
+    flow, me = desk.make(step("a"), step("b")), desk.worker()
+    desk.clock.now -= back
+    a, b = desk.take(me)
+    desk.end(b.task)
+    desk.clock.now -= back
+    desk.end(a.task, error="no")
+    assert [task.actual_duration for task in desk.seen(flow).tasks] == [0.0, 0.0]
+    assert not desk.due()
+    desk.clock.now += back
+    assert [task.task_name for task in desk.due()] == ["a"]
+    desk.clock.now -= 2 * 86_400.0
+    assert [task.task_name for task in desk.due()] == ["a"]
+
+
+@pytest.mark.parametrize("jump", [3_600.0, -3_600.0])
+def test_a_clock_that_is_set_lets_no_step_take_longer_or_less_than_it_does(desk: Desk, jump: float) -> None:
+    job, me = desk.job(), desk.worker()
+    flow = desk.make(step("collect", job=job.id, timeout=60.0, max_retries=0), step("call"))
+    desk.conduct()
+    [called] = desk.take(me)
+    desk.clock.now += 5 + jump
+    follow = partial(times.follow_clock, host="here", now=desk.clock.now, worker_id=me, elapsed=5.0)
+    assert desk.write(follow) == jump
+    desk.conduct()
+    assert desk.states(flow) == ["running", "running"]
+    desk.clock.now += 54
+    desk.end(called.task)
+    assert desk.seen(flow).tasks[1].actual_duration == 59.0
+    desk.conduct()
+    assert desk.states(flow) == ["running", "completed"]
+    desk.clock.now += 2
+    desk.conduct()
+    assert "longer than 60 s" in (desk.seen(flow).tasks[0].error_message or "")
+
+
+def test_no_step_has_taken_too_long_before_somebody_could_notice_that_the_clock_was_set(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id, timeout=60.0, max_retries=0))
+    passed = 0.0
+    desk.conductor = Conductor(desk.app, desk.prober, Silence(), steady=lambda: passed)
+    desk.conduct()
+    desk.clock.now += 3_600
+    for _ in range(20):
+        desk.conduct()
+        assert desk.states(flow) == ["running"]
+        passed += 1.0
+        desk.clock.now += 1.0
+    desk.conduct()
+    assert desk.states(flow) == ["failed"]
 
 
 def test_what_would_fail_again_is_not_tried_again(desk: Desk) -> None:
@@ -313,6 +370,16 @@ def test_a_run_that_fails_is_made_anew_until_the_step_has_failed(desk: Desk) -> 
     assert len(desk.do(runs.listed, job_id=job.id)) == 2
 
 
+def test_a_run_that_somebody_cancelled_is_not_made_anew(desk: Desk) -> None:
+    job = desk.job()
+    flow = desk.make(step("collect", job=job.id), step("then", 0))
+    desk.conduct()
+    desk.do(runs.cancel, desk.seen(flow).tasks[0].run_id)
+    desk.conduct()
+    assert desk.states(flow) == ["failed", "skipped"]
+    assert len(desk.do(runs.listed, job_id=job.id)) == 1
+
+
 def test_a_run_that_takes_too_long_is_cancelled_and_so_is_that_of_a_cancelled_workflow(desk: Desk) -> None:
     job = desk.job()
     slow = desk.make(step("collect", job=job.id, max_retries=0, timeout=60.0))
@@ -349,6 +416,25 @@ def test_the_run_of_a_step_that_is_gone_fails_it(desk: Desk) -> None:
     assert desk.seen(flow).tasks[0].error_message == "Its run was deleted."
 
 
+def test_jobs_that_must_be_looked_at_first_keep_no_other_step_from_its_end(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = [desk.make(step("collect", job=desk.job().id)) for _ in range(5)]
+    looking, new_run = 0, jobs.new_run
+
+    async def together(*given: Any) -> Any:
+        nonlocal looking
+        looking += 1
+        async with asyncio.timeout(10):
+            while looking < len(slow):
+                await asyncio.sleep(0.01)
+        return await new_run(*given)
+
+    monkeypatch.setattr(jobs, "new_run", together)
+    desk.conduct()
+    assert [desk.states(flow) for flow in slow] == [["running"]] * len(slow)
+
+
 def test_many_servers_make_one_run_of_a_step(desk: Desk) -> None:
     job = desk.job()
     flow = desk.make(step("collect", job=job.id))
@@ -382,9 +468,18 @@ def test_what_makes_no_sense_is_refused_before_anything_is_stored(desk: Desk) ->
     with pytest.raises(InvalidInput) as nothing:
         desk.make(step("a"), step("b", job="01a1f281-1b55-7275-ac11-450ac18975a1"))
     assert nothing.value.field == "steps.1.job"
-    with pytest.raises(InvalidInput) as forbidden:
-        desk.make(step("a", handler="os:getcwd"))
-    assert forbidden.value.field == "steps.0.handler"
+    for handler in (
+        "os:getcwd",
+        "allowed:_private",
+        "allowed:__dir__",
+        "allowed:one.two",
+        "allowed:",
+        ":one",
+        "exports",
+    ):
+        with pytest.raises(InvalidInput) as forbidden:
+            desk.make(step("a", handler=handler))
+        assert forbidden.value.field == "steps.0.handler"
     with pytest.raises(InvalidInput, match="params"):
         desk.make(step("a", params={"x": "y" * 70_000}))
     assert desk.do(workflows.listed) == []
@@ -403,6 +498,49 @@ def test_a_template_keeps_its_versions_apart_from_what_was_made_of_it(desk: Desk
     with pytest.raises(NotFound):
         desk.do(workflows.create, Draft(template="nightly"))
     assert desk.seen(first.id).workflow.template == "nightly"
+
+
+def test_what_steps_took_is_counted_once_for_each_end_and_never_falls(desk: Desk) -> None:
+    def told() -> dict[tuple[str, str], tuple[int, float]]:
+        return {(kind, end): (steps, seconds) for kind, end, steps, seconds in desk.read(workflow_sums.totals)}
+
+    flow, me = desk.make(step("a", task_type="x"), step("b", 0, task_type="y", max_retries=1)), desk.worker()
+    [a] = desk.take(me)
+    desk.clock.now += 2
+    desk.end(a.task)
+    desk.end(a.task)
+    for _ in range(2):
+        desk.clock.now += 1
+        [b] = desk.take(me)
+        desk.clock.now += 3
+        desk.end(b.task, error="no")
+    before = told()
+    assert before == {("x", "completed"): (1, 2.0), ("y", "failed"): (1, 3.0)}
+    desk.do(workflows.recover, flow, from_step=0)
+    assert told() == before
+    [a] = desk.take(me)
+    desk.clock.now -= 60
+    desk.end(a.task)
+    assert told() == {**before, ("x", "completed"): (2, 2.0)}
+    desk.do(workflows.cancel, flow)
+    desk.do(workflows.delete, flow)
+    assert told() == {**before, ("x", "completed"): (2, 2.0)}
+
+
+def test_types_of_steps_stay_what_they_were_counted_as_however_many_come_later(desk: Desk) -> None:
+    def end(*types: str) -> None:
+        def write(tx: Tx) -> None:
+            for task_type in types:
+                workflow_sums.add(tx, task_type, StepStatus.COMPLETED, 1.0)
+
+        desk.write(write)
+
+    end(*(f"t{number}" for number in range(60)), "a\nb", "t3", "t59", "others")
+    counted = {kind: steps for kind, _, steps, _ in desk.read(workflow_sums.totals)}
+    assert (len(counted), counted["t3"], counted["t49"], counted["others"]) == (51, 2, 1, 13)
+    end(*["t59"] * 100)
+    again = {kind: steps for kind, _, steps, _ in desk.read(workflow_sums.totals)}
+    assert again == {**counted, "others": 113}
 
 
 def test_a_step_is_found_by_the_id_of_its_execution(desk: Desk) -> None:
@@ -450,6 +588,65 @@ def test_the_folder_of_a_workflow_goes_with_it_whoever_deletes_it(desk: Desk) ->
     me = desk.worker()
     asyncio.run(asyncio.wait_for(look(), 20))
     assert [each.name for each in folder.iterdir()] == [other]
+
+
+def test_long_results_are_read_only_by_who_needs_them(desk: Desk) -> None:
+    flow, me = desk.make(step("a"), step("b"), step("c", 0, 1)), desk.worker()
+    a, b = desk.take(me)
+    long = "ä" * workflows.MOST_SHOWN_BYTES
+    desk.end(a.task, text=long)
+    desk.end(b.task, text="short")
+    assert [task.result for task in desk.seen(flow).tasks] == [None, {"text": "short"}, {}]
+    assert desk.do(workflows.get, flow, whole=True).tasks[0].result == {"text": long}
+    assert desk.do(workflows.find_task, a.task.id).result == {"text": long}
+    [c] = desk.take(me)
+    assert c.results == {"a": {"text": long}, "b": {"text": "short"}}
+
+
+def test_what_params_call_a_secret_stands_in_no_error_and_no_event(desk: Desk) -> None:
+    params = {
+        "login": {"user": "ada", "password": "canary-1"},
+        "api_tokens": 4,
+        "token": ["canary-2", "canary-22", "a"],
+        "key": "Error",
+    }
+    flow, me = desk.make(step("a", params=params, max_retries=1)), desk.worker()
+    told = "ValueError: ada canary-1 canary-2 canary-22 at http://ada:canary-3@127.0.0.1/?token=canary-4"
+    for _ in range(2):
+        desk.clock.now += 1
+        [a] = desk.take(me)
+        assert a.step.params == params
+        desk.end(a.task, error=told)
+    seen = desk.seen(flow)
+    assert seen.tasks[0].error_message == "ValueError: ada *** *** *** at http://***@127.0.0.1/?token=***"
+    assert "canary" not in str([seen.workflow.error_message, desk.do(workflows.event_list, flow)])
+
+
+def test_what_can_not_be_stored_or_looked_at_ends_its_step_and_keeps_no_other_from_going_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tarantella.services import stepper
+
+    broken, sound = desk.make(step("a")), desk.make(step("a"))
+
+    def unreadable(_: object) -> list[str]:
+        raise PermissionError("nobody may look there")
+
+    async def execute(claimed: Claimed) -> Verdict:
+        return Verdict(result={"unheard": object()} if claimed.workflow.id == broken else {})
+
+    async def look() -> None:
+        doing = asyncio.create_task(stepper.Stepper(desk.app, me, execute).run())
+        while not all([not (await workflows.get(desk.app, each)).workflow.is_live for each in (broken, sound)]):
+            await asyncio.sleep(0.01)
+        doing.cancel()
+        await asyncio.gather(doing, return_exceptions=True)
+
+    monkeypatch.setattr(stepper, "_names_in", unreadable)
+    me = desk.worker()
+    asyncio.run(asyncio.wait_for(look(), 20))
+    assert (desk.status(broken), desk.status(sound)) == ("failed", "completed")
+    assert desk.seen(broken).tasks[0].error_message == "What came of it can't be stored: TypeError."
 
 
 @pytest.mark.parametrize("depth", [200, 240, 250, 1_000])

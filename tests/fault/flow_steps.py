@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import ctypes
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,6 +31,15 @@ def die(context: StepContext) -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
+def die_before_a_fork(context: StepContext) -> None:
+    """Kill the process that it is called in, but not the one that has forked from it and has all that it had."""
+    if (pid := os.fork()) == 0:
+        time.sleep(600)
+        os._exit(0)
+    (Path(context.params["folder"]) / "child.pid").write_text(str(pid))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def kill_engine(context: StepContext) -> None:
     """Kill the engine that called it."""
     _write(context, "begin")
@@ -49,6 +60,26 @@ def with_a_child(context: StepContext) -> None:
     (Path(context.params["folder"]) / "child.pid").write_text(str(child.pid))
     _write(context, "begin")
     time.sleep(600)
+
+
+def ask() -> str:
+    return input("Shall I? ")
+
+
+def deaf(context: StepContext) -> None:
+    """Heed SIGTERM as little as a child does that was started, tell who both are, and hang."""
+    ctypes.CDLL(None).signal(signal.SIGTERM, ctypes.c_void_p(1))  # SIG_IGN; Python lets only the main thread say so
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])  # which inherits that
+    (Path(context.params["folder"]) / "pids").write_text(f"{os.getpid()} {child.pid}")
+    _write(context, "begin")
+    time.sleep(600)
+
+
+def hold_on(context: StepContext) -> None:
+    """Never let another thread of its process have a turn, and tell who that is."""
+    (Path(context.params["folder"]) / "pids").write_text(str(os.getpid()))
+    _write(context, "begin")
+    re.match("(a+)+$", "a" * 60 + "b")
 
 
 def too_much() -> str:

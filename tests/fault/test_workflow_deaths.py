@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tarantella.bootstrap import open_app
+from tarantella.crashpoints import EXIT_CODE
 from tarantella.domain.workflow import Definition, Step
 from tarantella.services import workflows
 from tarantella.services.app import App
@@ -23,6 +29,7 @@ from tests.fault.processes import PATIENCE, Child
 from tests.serving import ServerProcess, is_alive
 
 MODULE = "tests.fault.flow_steps"
+ROOT = Path(__file__).parents[2]
 ALLOWED = {"TARANTELLA_WORKFLOW_HANDLERS": MODULE, "TARANTELLA_STALL_SECONDS": "30"}
 
 
@@ -118,6 +125,16 @@ def test_a_handler_that_dies_fails_its_step_and_nothing_else(flow: Flow, server:
     assert server.engine_pids() == engines
 
 
+def test_a_handler_that_dies_is_missed_although_what_it_forked_could_still_answer(
+    flow: Flow, server: ServerProcess
+) -> None:
+    flow.begin(flow.step("dies", "die_before_a_fork", max_retries=0))
+    seen = flow.until_over(seconds=20)
+    assert seen.tasks[0].error_message == "crash: its process ended with signal SIGKILL"
+    child = int((flow.folder / "child.pid").read_text())
+    until(lambda: not is_alive(child) or _is_a_zombie(child))
+
+
 def test_a_step_that_kills_its_engine_fails_after_three_of_them(flow: Flow, server: ServerProcess) -> None:
     flow.begin(flow.step("kills", "kill_engine"), flow.step("after", "note", 0))
     seen = flow.until_over(seconds=90)
@@ -144,11 +161,39 @@ def test_a_cancel_ends_what_is_being_executed(flow: Flow, server: ServerProcess)
     assert [str(task.status) for task in flow.seen().tasks] == ["cancelled"]
 
 
-def test_what_a_handler_prints_is_no_answer_and_a_result_has_its_limit(flow: Flow, server: ServerProcess) -> None:
-    flow.begin(flow.step("talks", "chatter"), flow.step("gives", "too_much", max_retries=0))
+def test_a_cancel_ends_what_does_not_want_to_hear_of_it(flow: Flow, server: ServerProcess) -> None:
+    flow.begin(flow.step("deaf", "deaf"))
+    until(lambda: "deaf begin" in flow.log)
+    pids = [int(pid) for pid in (flow.folder / "pids").read_text().split()]
+    flow.cancel()
+    until(lambda: all(not is_alive(pid) or _is_a_zombie(pid) for pid in pids))
+
+
+def test_a_handler_that_lets_no_other_thread_have_a_turn_ends_with_its_engine(
+    flow: Flow, server: ServerProcess
+) -> None:
+    flow.begin(flow.step("holds on", "hold_on"))
+    until(lambda: "holds on begin" in flow.log)
+    pid = int((flow.folder / "pids").read_text())
+    time.sleep(0.5)
+    for engine in server.engine_pids():
+        os.kill(engine, signal.SIGKILL)
+    try:
+        until(lambda: not is_alive(pid) or _is_a_zombie(pid), seconds=15)
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_what_a_handler_prints_is_no_answer_a_result_has_its_limit_and_nobody_answers(
+    flow: Flow, server: ServerProcess
+) -> None:
+    steps = [flow.step(name, name, max_retries=0) for name in ("chatter", "too_much", "ask")]
+    flow.begin(*steps)
     seen = flow.until_over()
     assert seen.tasks[0].result == {"honest": True}
     assert "1,000,000 are the most" in (seen.tasks[1].error_message or "")
+    assert seen.tasks[2].error_message == "EOFError: EOF when reading a line"
 
 
 def test_a_handler_that_is_not_there_fails_at_once(flow: Flow, server: ServerProcess) -> None:
@@ -156,6 +201,14 @@ def test_a_handler_that_is_not_there_fails_at_once(flow: Flow, server: ServerPro
     seen = flow.until_over()
     assert "can't be loaded" in (seen.tasks[0].error_message or "")
     assert seen.tasks[0].tries == 1
+
+
+def test_what_a_module_only_imports_is_no_handler(flow: Flow, server: ServerProcess) -> None:
+    steps = [flow.step(name, name) for name in ("Path", "subprocess", "WorkflowStep")]
+    flow.begin(*steps)
+    seen = flow.until_over()
+    assert {task.tries for task in seen.tasks} == {1}
+    assert all("is no function of that module" in (task.error_message or "") for task in seen.tasks)
 
 
 def test_a_handler_that_the_engine_does_not_allow_is_not_called(flow: Flow) -> None:
@@ -192,6 +245,39 @@ def test_a_program_killed_in_the_middle_goes_on_when_it_is_run_again(flow: Flow)
     begun = [line for line in flow.log if line.endswith("begin")]
     assert begun == ["first begin", "second begin", "second begin", "third begin"]
     assert str(flow.seen().workflow.status) == "completed"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["step", "workflow"])
+def test_a_program_that_dies_before_or_after_any_of_its_commits_goes_on_where_it_was(tmp_path: Path, name: str) -> None:
+    def tell(folder: Path, flow: str, **env: str) -> tuple[int, dict[str, Any]]:
+        command = [sys.executable, "-m", MODULE, str(folder / "data"), str(folder), flow]
+        done = subprocess.run(
+            command, check=False, env={**os.environ, **env}, capture_output=True, timeout=PATIENCE, cwd=ROOT
+        )
+        return done.returncode, {each["told"]: each for each in map(json.loads, done.stdout.splitlines())}
+
+    def dies(at: int) -> bool:
+        """Whether there was a point to die at."""
+        folder = tmp_path / str(at)
+        folder.mkdir()
+        code, told = tell(folder, "", TARANTELLA_CRASH_AT=str(at), TARANTELLA_CRASH_NAME=name)
+        if code != EXIT_CODE:
+            assert told["over"]["status"] == "completed"
+            return False
+        code, told = tell(folder, told.get("flow", {}).get("id", ""))
+        assert (code, told["over"]["status"]) == (0, "completed")
+        log = (folder / "log").read_text().splitlines()
+        # At most the step that was under way was done twice.
+        assert [line for line in dict.fromkeys(log) if line.endswith("end")] == ["first end", "second end", "third end"]
+        assert len(log) <= 8
+        return True
+
+    with ThreadPoolExecutor(3) as several:
+        died = list(several.map(dies, range(1, 15)))
+    points = died.index(False)
+    assert points >= 4
+    assert not any(died[points:])
 
 
 def _is_a_zombie(pid: int) -> bool:

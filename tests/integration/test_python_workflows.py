@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from pathlib import Path
@@ -213,3 +215,53 @@ def test_the_package_offers_its_names_without_loading_the_engine() -> None:
     import tarantella
 
     assert {"JobOrchestrator", "StepContext", "WorkflowDefinition", "WorkflowStep"} <= set(tarantella.__all__)
+
+
+LEAVING = """
+import os, subprocess, sys, time
+from pathlib import Path
+
+def leave(context):
+    child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], start_new_session=True)
+    Path(f"{context.step}.pid").write_text(str(child.pid))
+    if context.step == "dies":
+        os._exit(3)
+    time.sleep(600)
+"""
+
+
+@in_a_loop
+async def test_a_step_ends_although_something_that_it_left_behind_still_holds_what_it_was_given(tmp_path: Path) -> None:
+    (tmp_path / "leaving.py").write_text(LEAVING)
+    steps = [
+        WorkflowStep("hangs", handler="leaving:leave", timeout=4.0, max_retries=0),
+        WorkflowStep("dies", handler="leaving:leave", max_retries=0),
+        WorkflowStep("ours", handler=lambda: None),
+    ]
+    definition = WorkflowDefinition("daemons", steps)
+    try:
+        async with JobOrchestrator(data_dir=tmp_path) as orchestrator, asyncio.timeout(30):
+            workflow = await orchestrator.create_workflow(workflow_def=definition)
+            result = await orchestrator.execute_workflow(workflow.id, definition)
+    finally:
+        for file in tmp_path.glob("*.pid"):
+            os.kill(int(file.read_text()), signal.SIGKILL)
+    errors = [task["error_message"] for task in result["tasks"]]
+    assert errors == ["timeout: it took longer than 4 s", "crash: its process ended with exit code 3", None]
+
+
+def test_a_single_dependency_needs_no_list_around_it() -> None:
+    steps = [WorkflowStep("first", handler=lambda: None), WorkflowStep("then", handler="x:y", dependencies="first")]
+    assert WorkflowDefinition("flow", steps).definition().steps[1].dependencies == (0,)
+
+
+@in_a_loop
+async def test_an_error_that_is_no_text_of_any_language_ends_its_step_like_any_other(tmp_path: Path) -> None:
+    async def reads() -> None:
+        raise FileNotFoundError(os.fsdecode(b"caf\xe9.txt"))
+
+    definition = WorkflowDefinition("names", [WorkflowStep("reads", handler=reads, max_retries=0)])
+    async with JobOrchestrator(data_dir=tmp_path) as orchestrator, asyncio.timeout(30):
+        workflow = await orchestrator.create_workflow(workflow_def=definition)
+        result = await orchestrator.execute_workflow(workflow.id, definition)
+    assert result["tasks"][0]["error_message"] == "FileNotFoundError: caf?.txt"

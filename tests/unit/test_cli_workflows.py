@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,6 +22,7 @@ from tarantella.domain.errors import InvalidInput
 from tarantella.domain.workflow import WorkflowStatus
 from tarantella.services.workflow_file import read_workflow_file
 
+PROGRAM = (sys.executable, "-m", "tarantella")
 NIGHTLY = """
 name: Nightly
 steps:
@@ -112,6 +116,20 @@ def test_one_is_shown_with_its_steps_hung_below_what_they_need(file: Path) -> No
     assert told("progress", "latest")["total_tasks"] == 4
     assert [event["message"] for event in told("events", "latest")] == ["Workflow created", "Workflow started"]
     assert "Workflow created  steps=4" in run("events", "latest").stdout
+
+
+def test_a_history_is_followed_until_the_workflow_is_over(file: Path) -> None:
+    flow = told("create", str(file), "--start")["id"]
+    ending = threading.Timer(2.0, lambda: subprocess.run([*PROGRAM, "workflows", "cancel", flow], check=True))
+    ending.start()
+    lines = run("events", flow, "--follow", "--json").stdout.splitlines()
+    ending.join()
+    assert [json.loads(line)["message"] for line in lines] == [
+        "Workflow created",
+        "Workflow started",
+        "Workflow cancelled",
+    ]
+    assert run("events", flow, "-f").stdout == run("events", flow).stdout
 
 
 def test_templates_are_kept_shown_used_and_deleted(file: Path) -> None:

@@ -14,6 +14,7 @@ from tarantella.domain.schedule import (
     in_words,
     latest,
     local,
+    meant,
     next_time,
     next_times,
     passed,
@@ -116,6 +117,22 @@ def test_what_makes_no_sense_is_refused_and_says_what_would(frequency: str, why:
     assert why in refused.value.message
     assert len(refused.value.message) < 200
     assert "daily at 06:30" in (refused.value.remedy or "")
+
+
+@pytest.mark.parametrize(
+    "frequency", ["*/90 * * * *", "0 */36 * * *", "0 0 */40 * *", "0 0 1 */13 *", "0 0 * * */8", "1,5/61 * * * *"]
+)
+def test_steps_that_are_never_taken_are_refused_when_they_are_written(frequency: str) -> None:
+    with pytest.raises(InvalidInput, match=r"makes no sense.*it would be the first of them.*`every 15 minutes`"):
+        meant(frequency, "UTC")
+    assert rhythm_of(frequency, "UTC") is not None  # what somebody has written before
+
+
+@pytest.mark.parametrize(
+    "frequency", ["*/60 * * * *", "0 */24 * * *", "*/15 9-17/2 * * 1-5", "every 90 minutes", "daily"]
+)
+def test_steps_that_come_out_are_taken(frequency: str) -> None:
+    assert meant(frequency, "UTC") == rhythm_of(frequency, "UTC")
 
 
 @pytest.mark.parametrize(
@@ -236,6 +253,7 @@ def test_the_next_time_is_always_ahead_and_no_time_is_left_out(
 
 @given(FREQUENCIES, ZONES, st.one_of(MOMENTS, NEAR), st.floats(0, 400_000))
 @example("* * * * *", "UTC", 1_577_836_800.0, 179.5)
+@example("30 2 * * *", "Europe/Berlin", 1_792_756_800.0, 89_100.0)  # in the second of two hours, before the minute
 def test_what_passed_is_between_the_first_time_and_now(frequency: str, zone: str, after: float, more: float) -> None:
     found = rhythm(frequency, zone)
     first = next_time(found, after, after)

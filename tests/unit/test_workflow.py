@@ -40,7 +40,7 @@ def definition(*steps: Step, **more: Any) -> Definition:
     return Definition("Nightly", steps or (Step("a", handler="export"),), **more)
 
 
-def step(name: str = "b", **more: Any) -> Step:
+def step(name: Any = "b", **more: Any) -> Step:
     return Step(name, **{"handler": "export", **more})
 
 
@@ -76,6 +76,17 @@ def test_row_137_what_makes_sense_is_taken_as_it_is() -> None:
         (definition(step("a", timeout=float("nan"))), "steps.0.timeout"),
         (definition(step("a", timeout=float("inf"))), "steps.0.timeout"),
         (definition(step("a", estimated_duration=8 * 86_400.0)), "steps.0.estimated_duration"),
+        (definition(step("a", timeout="5")), "steps.0.timeout"),
+        (definition(step("a", timeout=True)), "steps.0.timeout"),
+        (definition(step("a", max_retries=1.5)), "steps.0.max_retries"),
+        (definition(step("a"), step(dependencies=(0.0,))), "steps.1.dependencies"),
+        (definition(step("a"), step(dependencies=(False,))), "steps.1.dependencies"),
+        (definition(step("a"), step(dependencies=(None,))), "steps.1.dependencies"),
+        (definition(step("a", handler=5)), "steps.0.handler"),
+        (definition(step("a", handler=None, job=5)), "steps.0.job"),
+        (definition(step("a", task_type=None)), "steps.0.task_type"),
+        (definition(step(None)), "steps.0.name"),
+        (definition(step("caf\udce9")), "steps.0.name"),
         (definition(step(" ")), "steps.0.name"),
         (definition(step("a\0")), "steps.0.name"),
         (definition(step("a", task_type="x" * 51)), "steps.0.task_type"),

@@ -20,8 +20,6 @@ from tarantella.store.system import Census
 
 router = APIRouter(tags=["system"], route_class=StrictRoute)
 MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-MOST_TYPES = 50
-OTHER_TYPES = "others"
 EXAMPLE = 'tarantella_pages_total{state="done",reason=""} 1024\n'
 
 
@@ -114,28 +112,13 @@ def _broker(broker: Broker | None) -> Iterator[str]:
 def _workflows(seen: Workflows) -> Iterator[str]:
     counts = [(f'status="{each.value}"', seen.counts.get(each.value, 0)) for each in WorkflowStatus]
     yield from _gauge("tarantella_workflows", "Workflows, by status.", counts)
-    steps: dict[tuple[str, str], tuple[int, float]] = {}
-    # People may call their steps whatever they like; what makes a label must stay few.
-    shown = {task_type for task_type, *_ in sorted(seen.steps, key=_how_many)[:MOST_TYPES]}
-    for task_type, status, number, seconds in seen.steps:
-        label = _in_one_line(task_type) if task_type in shown else OTHER_TYPES
-        before = steps.get((label, status), (0, 0.0))
-        steps[label, status] = (before[0] + number, before[1] + seconds)
     name = "tarantella_workflow_step_seconds"
-    yield f"# HELP {name} How long steps of workflows took, those that there are, by type and how they ended."
+    yield f"# HELP {name} How long steps of workflows took, by type and how they ended."
     yield f"# TYPE {name} summary"
-    for (label, status), (number, seconds) in sorted(steps.items()):
-        labels = f'type="{_escaped(label)}",status="{status}"'
+    for task_type, status, number, seconds in seen.steps:
+        labels = f'type="{_escaped(task_type)}",status="{status}"'
         yield f"{name}_sum{{{labels}}} {seconds:.3f}"
         yield f"{name}_count{{{labels}}} {number}"
-
-
-def _how_many(steps: tuple[str, str, int, float]) -> int:
-    return -steps[2]
-
-
-def _in_one_line(text: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _escaped(text: str) -> str:

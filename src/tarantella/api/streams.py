@@ -1,4 +1,4 @@
-"""Server-sent events: a run's history and its progress, as they happen."""
+"""Server-sent events: a run's history and its progress, as they happen. workflow_stream.py has those of workflows."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
 from tarantella.api.views.progress import ProgressView
 from tarantella.api.views.runs import EventView
-from tarantella.services.broadcast import Broadcast, Broadcasts, Message
-from tarantella.store.progress import Look
+from tarantella.services import broadcast
+from tarantella.services.broadcast import Broadcast, Broadcasts, Kind, Message, Sight
 
 router = APIRouter(prefix="/jobs/runs", tags=["runs"], route_class=StrictRoute)
 
@@ -29,30 +29,39 @@ HEARTBEAT = 15.0  # seconds without a message after which a comment is sent
 PER_SECOND = 10
 MOST_IN_BATCH = 500
 RETRY_MILLISECONDS = 1_000
-BEGINNING = f"retry: {RETRY_MILLISECONDS}\n: a run's events follow\n\n".encode()
-_STREAM: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "Messages as they happen; the last one is `end`.",
-        "content": {
-            MEDIA_TYPE: {
-                "schema": {
-                    "type": "object",
-                    "description": "One message. `data` is JSON: an event, a list of events, the progress, or how it ended.",
-                    "properties": {
-                        "id": {"type": "string", "description": "The number of the event."},
-                        "event": {"enum": ["message", "batch", "progress", "end"]},
-                        "data": {"type": "string", "contentMediaType": "application/json"},
-                        "retry": {"type": "integer"},
+BEGINNING = f"retry: {RETRY_MILLISECONDS}\n: events follow\n\n".encode()
+
+
+def described(what: str, example: str) -> dict[int | str, dict[str, Any]]:
+    """The answers of a route that streams."""
+    return {
+        200: {
+            "description": "Messages as they happen; the last one is `end`.",
+            "content": {
+                MEDIA_TYPE: {
+                    "schema": {
+                        "type": "object",
+                        "description": f"One message. `data` is JSON: {what}, or how it ended.",
+                        "properties": {
+                            "id": {"type": "string", "description": "The number of the event."},
+                            "event": {"enum": ["message", "batch", "progress", "end"]},
+                            "data": {"type": "string", "contentMediaType": "application/json"},
+                            "retry": {"type": "integer"},
+                        },
                     },
-                },
-                "example": 'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n'
-                'event: end\ndata: {"status":"completed"}\n\n',
-            }
+                    "example": f'{example}event: end\ndata: {{"status":"completed"}}\n\n',
+                }
+            },
         },
-    },
-    204: {"description": "The run is over, and there is nothing that the client has not seen: don't come back."},
-    **problems(404, 422, 503),
-}
+        204: {"description": "It is over, and there is nothing that the client has not seen: don't come back."},
+        **problems(404, 422, 503),
+    }
+
+
+_STREAM = described(
+    "an event, a list of events, the progress",
+    'id: 2\ndata: {"sequence":2,"level":"info","message":"Run started"}\n\n',
+)
 LastEventId = Annotated[
     int | None,
     Header(
@@ -67,6 +76,9 @@ LastEventId = Annotated[
 def written(event: Mapping[str, Any]) -> bytes:
     """An event as a message of a stream."""
     return b"id: %d\ndata: %s\n\n" % (event["sequence"], EventView.of(event).model_dump_json().encode())
+
+
+RUNS = broadcast.runs(written)
 
 
 class Pacer:
@@ -98,13 +110,13 @@ class Pacer:
 class _Stream:
     """What one client is sent. It holds its place among those who watch until it is closed."""
 
-    def __init__(self, broadcasts: Broadcasts, look: Look, heartbeat: float) -> None:
+    def __init__(self, broadcasts: Broadcasts, kind: Kind, seen: Sight, heartbeat: float) -> None:
         self._holding = ExitStack()
         self._broadcasts = broadcasts
         self._heartbeat = heartbeat
         self._pacer = Pacer()
         self._silent_since = time.monotonic()
-        self.broadcast: Broadcast = self._holding.enter_context(broadcasts.watching(look))
+        self.broadcast: Broadcast = self._holding.enter_context(broadcasts.watching(kind, seen))
 
     async def aclose(self) -> None:
         self._holding.close()
@@ -125,8 +137,10 @@ class _Stream:
 class EventStream(_Stream):
     """All events behind a number, then those that come."""
 
-    def __init__(self, broadcasts: Broadcasts, look: Look, after: int, heartbeat: float = HEARTBEAT) -> None:
-        super().__init__(broadcasts, look, heartbeat)
+    def __init__(
+        self, broadcasts: Broadcasts, kind: Kind, seen: Sight, after: int, heartbeat: float = HEARTBEAT
+    ) -> None:
+        super().__init__(broadcasts, kind, seen, heartbeat)
         self._after = after
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -146,7 +160,7 @@ class EventStream(_Stream):
         known = self.broadcast.after(self._after, MOST_IN_BATCH)
         if known is not None:
             return known
-        return await self._broadcasts.older(self.broadcast.run_id, self._after, MOST_IN_BATCH)
+        return await self._broadcasts.older(self.broadcast, self._after, MOST_IN_BATCH)
 
     def _told(self, found: list[Message], allowed: int) -> bytes:
         """One message each; where they are more than may be sent, all in one."""
@@ -161,8 +175,8 @@ class EventStream(_Stream):
 class ProgressStream(_Stream):
     """How far a run is, whenever that has changed; who is slow misses what was in between."""
 
-    def __init__(self, broadcasts: Broadcasts, look: Look, heartbeat: float = HEARTBEAT) -> None:
-        super().__init__(broadcasts, look, heartbeat)
+    def __init__(self, broadcasts: Broadcasts, seen: Sight, heartbeat: float = HEARTBEAT) -> None:
+        super().__init__(broadcasts, RUNS, seen, heartbeat)
         self._seen = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
@@ -181,6 +195,15 @@ class ProgressStream(_Stream):
                 yield self._said(b": still here\n\n")
 
 
+async def told(broadcasts: Broadcasts, kind: Kind, id_: str, last_event_id: int | None) -> Response:
+    """The history of something from behind this event on, as it happens."""
+    broadcasts.check_room()
+    seen = await broadcasts.look(kind, id_)
+    if seen.is_over and last_event_id is not None and last_event_id >= seen.last_event:
+        return Response(status_code=204)
+    return Streamed(EventStream(broadcasts, kind, seen, last_event_id or 0), MEDIA_TYPE, HEADERS)
+
+
 @router.get("/{run_id}/events/stream", summary="Watch the history of a run", response_class=Response, responses=_STREAM)
 async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId = None) -> Response:
     """Server-sent events: one message for each event, with its number as `id`, and `end` after the last.
@@ -188,11 +211,7 @@ async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId 
     Who was cut off sends `Last-Event-ID` and misses nothing. At most ten messages come in a second: where more has
     happened, events come together in a message `batch`, as a list. A comment is sent every 15 seconds at least.
     """
-    plane.broadcasts.check_room()
-    look = await plane.broadcasts.look(checked_id(run_id, "run"))
-    if look.run.is_over and last_event_id is not None and last_event_id >= look.run.last_event:
-        return Response(status_code=204)
-    return Streamed(EventStream(plane.broadcasts, look, last_event_id or 0), MEDIA_TYPE, HEADERS)
+    return await told(plane.broadcasts, RUNS, checked_id(run_id, "run"), last_event_id)
 
 
 @router.get(
@@ -201,5 +220,5 @@ async def stream_events(run_id: RunId, plane: Wired, last_event_id: LastEventId 
 async def stream_progress(run_id: RunId, plane: Wired) -> Response:
     """Server-sent events: a message `progress` whenever something has changed, a few times in a second at most, then `end`."""
     plane.broadcasts.check_room()
-    look = await plane.broadcasts.look(checked_id(run_id, "run"))
-    return Streamed(ProgressStream(plane.broadcasts, look), MEDIA_TYPE, HEADERS)
+    seen = await plane.broadcasts.look(RUNS, checked_id(run_id, "run"))
+    return Streamed(ProgressStream(plane.broadcasts, seen), MEDIA_TYPE, HEADERS)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path
+from fastapi import APIRouter, Path, Request, Response
 
+from tarantella.api import cursors
+from tarantella.api.listing import LIST, Cursor, ShortLimit, cut, lead_on
 from tarantella.api.plane import Wired
 from tarantella.api.strict import StrictRoute
 from tarantella.api.views.problem import problems
@@ -26,10 +28,15 @@ Name = Annotated[
 ]
 
 
-@router.get("", summary="List templates", responses=problems(503))
-async def listed(plane: Wired) -> list[TemplateView]:
-    """All templates by name."""
-    return [TemplateView.of(each) for each in await workflows.templates(plane.app)]
+@router.get("", summary="List templates", responses={**LIST, **problems(422, 503)})
+async def listed(
+    plane: Wired, request: Request, response: Response, limit: ShortLimit = 50, cursor: Cursor = None
+) -> list[TemplateView]:
+    """Templates by name."""
+    after = cursors.read("workflow_templates", cursor, str)[0] if cursor is not None else ""
+    page, more = cut(await workflows.templates(plane.app, limit=limit + 1, after=after), limit)
+    lead_on(request, response, cursors.written("workflow_templates", page[-1].name) if more else None)
+    return [TemplateView.of(each) for each in page]
 
 
 @router.get("/{name}", summary="Look at a template", responses=problems(404, 422, 503))

@@ -118,7 +118,7 @@ async def find_step(step_id: StepId, plane: Wired) -> StepView:
     """A step with the whole of its result, by its own id or by that of its last execution."""
     task = await workflows.find_task(plane.app, checked_id(step_id, "step"))
     found = await workflows.get(plane.app, task.workflow_id)
-    return StepView.of(found, found.tasks[task.step_index], whole=True)
+    return StepView.of(found, task, whole=True)
 
 
 @router.get("/{workflow_id}", summary="Look at a workflow", responses=_GET)

@@ -97,7 +97,7 @@ class RemoteRuns(Frozen):
             if self.asking.as_json and not follow:
                 server.terminal.show_json(server.listed(path, sys.maxsize))
                 return 0
-            for event in _streamed(server, f"{path}/stream") if follow else server.listed(path, sys.maxsize):
+            for event in streamed(server, f"{path}/stream") if follow else server.listed(path, sys.maxsize):
                 if self.asking.as_json:
                     server.terminal.show_line(event)
                 else:
@@ -114,7 +114,7 @@ class RemoteRuns(Frozen):
                 else:
                     show_lines(server.terminal, found)
                 return 0
-            for told in _streamed(server, f"{path}/stream"):
+            for told in streamed(server, f"{path}/stream"):
                 if self.asking.as_json:
                     server.terminal.show_line(told)
                 else:
@@ -208,8 +208,8 @@ def found_run(server: Connection, text: str) -> str:
     return meant(server, named.RUNS, text)
 
 
-def _streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
-    """Events as they happen, until the run is over."""
+def streamed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
+    """Events as they happen, until all is over."""
     kind, rest = "", b""
     for chunk in server.download(path, "text/event-stream"):
         *lines, rest = (rest + chunk).split(b"\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -53,7 +54,7 @@ def list_(
     from tarantella.cli.shown import show_table
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        found = tarantella.ask_all("/workflows/templates")
+        found = tarantella.listed("/workflows/templates", sys.maxsize)
         if as_json:
             tarantella.terminal.show_json(found)
             return 0

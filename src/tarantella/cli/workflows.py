@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,6 +17,9 @@ from tarantella.cli.command import Command, Group
 from tarantella.cli.named import JOBS, WORKFLOWS
 from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose, Yes
 from tarantella.domain.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from tarantella.cli.connection import Connection
 
 EXAMPLES = """
 Examples:
@@ -61,6 +65,8 @@ STEP_COLUMNS = {
     "id": "id",
 }
 WORKFLOW = "/workflows/{}"
+OVER = ("completed", "failed", "cancelled")
+LOOK_SECONDS = 0.5
 NOTHING = "There are no workflows yet: `tarantella workflows create FILE --start` begins one."
 NO_SUCH = "There are no such workflows."
 StatusName = Literal["pending", "running", "paused", "completed", "failed", "cancelled", "recovering"]
@@ -368,27 +374,51 @@ def recover(
 @app.command(cls=Command)
 def events(
     workflow: WorkflowArgument,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the workflow is over.")] = False,
     as_json: AsJson = False,
     verbose: Verbose = 0,
     server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
-    """Show the history of a workflow."""
+    """Show the history of a workflow; with --follow as it happens.
+
+    With --json it is an array; with --json and --follow it is one object a line.
+    """
     from tarantella.cli.connection import connected, part
     from tarantella.cli.named import meant
     from tarantella.cli.remote_runs import told_event
 
     with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
-        path = WORKFLOW.format(part(meant(tarantella, WORKFLOWS, workflow)))
-        found = tarantella.listed(f"{path}/events", sys.maxsize)
-        if as_json:
-            tarantella.terminal.show_json(found)
+        path = f"{WORKFLOW.format(part(meant(tarantella, WORKFLOWS, workflow)))}/events"
+        if as_json and not follow:
+            tarantella.terminal.show_json(tarantella.listed(path, sys.maxsize))
             return 0
-        for event in found:
+        for event in _followed(tarantella, path) if follow else tarantella.listed(path, sys.maxsize):
+            if as_json:
+                tarantella.terminal.show_line(event)
+                continue
             meta = {name: value for name, value in event["meta"].items() if name != "task_id"}
             tarantella.terminal.show(told_event({**event, "meta": meta}))
     return 0
+
+
+def _followed(server: Connection, path: str) -> Iterator[dict[str, Any]]:
+    """Events as they happen, until the workflow is over."""
+    from tarantella.cli.remote_runs import streamed
+
+    if server.server is not None:
+        yield from streamed(server, f"{path}/stream")
+        return
+    # Nobody serves: a program may be at it, and what we ask ourselves is answered in one piece.
+    seen, is_over = 0, False
+    while not is_over:
+        is_over = server.ask("GET", path.removesuffix("/events"))["status"] in OVER
+        found = server.listed(path, sys.maxsize)
+        yield from found[seen:]
+        seen = len(found)
+        if not is_over:
+            time.sleep(LOOK_SECONDS)
 
 
 @app.command(cls=Command)

@@ -22,6 +22,7 @@ LEAST_SECONDS, MOST_SECONDS = 60.0, 366 * 86_400.0
 LATE_SECONDS = 300.0  # after which a time counts as missed: it passed while nobody was there
 WRONG_SECONDS = 300.0  # a time that lies so far ahead can't have been kept: the clock was wrong then
 MOST_COUNTED = 1_000
+LONGEST_FOLD = 10_800.0  # seconds by which clocks are put back at once, and some to spare
 
 NAMED = {
     "hourly": "0 * * * *",
@@ -41,6 +42,7 @@ DAYS = {
 }
 UNITS = {"m": 60.0, "min": 60.0, "minute": 60.0, "h": 3_600.0, "hour": 3_600.0, "d": 86_400.0, "day": 86_400.0}
 UNITS |= {"week": 604_800.0}
+FIELDS = (("minute", 60), ("hour", 24), ("day-of-month", 31), ("month", 12), ("day-of-week", 7))
 _AT = re.compile(r"(?:every )?([a-z]+) at ([0-9]{1,2}):([0-9]{2})")
 _EVERY = re.compile(r"every (?:([0-9]{1,6}) ?)?([a-z]+)")
 _REMEDY = "Write a line as for cron (`30 6 * * 1-5`), `daily at 06:30`, `every 15 minutes`, `hourly`, or `on_demand`."
@@ -93,6 +95,18 @@ def rhythm_of(frequency: str, zone: str) -> Rhythm | None:
     return Rhythm(_cron(frequency, text), None, zone)
 
 
+def meant(frequency: str, zone: str) -> Rhythm | None:
+    """The same for somebody who writes it now: what can't be meant, although it means something, is refused."""
+    rhythm = rhythm_of(frequency, zone)
+    if rhythm is not None and rhythm.cron is not None:
+        for field, (name, most) in zip(rhythm.cron.split(), FIELDS, strict=True):
+            steps = [int(step) for each in field.split(",") if (step := each.partition("/")[2]).isdecimal()]
+            if max(steps, default=1) > most:
+                why = f"its {name} steps by {max(steps)}, and there are only {most}: it would be the first of them each time"
+                raise _refused(frequency, why)
+    return rhythm
+
+
 def next_time(rhythm: Rhythm, after: float, since: float) -> float | None:
     """The first time after this moment; None where there is none for 50 years. Intervals are counted from `since`."""
     return next(_times(rhythm, after, since), None)
@@ -115,7 +129,11 @@ def latest(rhythm: Rhythm, first: float, now: float, since: float) -> float:
     if rhythm.every is not None:
         return max(first, since + floor((now - since) / rhythm.every) * rhythm.every)
     # From a second later: it gives what lies before the moment that it starts from, and of that only whole seconds.
-    backwards = CronSim(rhythm.cron or "", datetime.fromtimestamp(now + 1, _zone(rhythm.zone)), reverse=True)
+    start = datetime.fromtimestamp(now + 1, _zone(rhythm.zone))
+    if start.fold:
+        # Of an hour that comes twice it sees what lies before the same minute of the first: from behind both it sees all.
+        start = datetime.fromtimestamp(now + LONGEST_FOLD, _zone(rhythm.zone))
+    backwards = CronSim(rhythm.cron or "", start, reverse=True)
     return max(first, next((at for each in backwards if (at := each.timestamp()) <= now), first))
 
 

@@ -198,6 +198,12 @@ def as_browsers_read(href: str) -> str:
     return href.translate(_BREAKS) if "\n" in href or "\t" in href or "\r" in href else href
 
 
+def names_a_secret(name: str) -> bool:
+    """Whether what bears this name is nobody else's business."""
+    name = name.lower()
+    return name in SECRET_PARAMETERS or name.endswith(SECRET_ENDINGS)
+
+
 def redact(url: str) -> str:
     """The address with everything that could be a secret blotted out."""
     url = _USERINFO.sub(r"\1***@", url)
@@ -206,8 +212,7 @@ def redact(url: str) -> str:
     while found := _PARAMETER.search(url, position):
         told.append(url[position : found.end()])
         position = found.end()
-        name = unquote_plus(found[1]).lower()
-        if name in SECRET_PARAMETERS or name.endswith(SECRET_ENDINGS):
+        if names_a_secret(unquote_plus(found[1])):
             told.append("***")
             # A parameter of a path ends with its part of the path.
             marks = "&#/;?" if found[0].startswith(";") else "&#"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
 
 from tarantella.domain.errors import Conflict, InvalidInput
 from tarantella.domain.struct import Frozen, asdict
+from tarantella.domain.url import names_a_secret
 
 MOST_STEPS = 100
-LONGEST_NAME, LONGEST_TYPE, LONGEST_HANDLER = 100, 50, 200
+LONGEST_NAME, LONGEST_TYPE, LONGEST_HANDLER, LONGEST_JOB = 100, 50, 200, 36
 MOST_RETRIES = 10
 MOST_RECOVERIES = 10
 LEAST_SECONDS, MOST_SECONDS = 1.0, 7 * 86_400.0
@@ -18,6 +20,8 @@ MOST_PARAM_BYTES = 65_536
 MOST_RESULT_BYTES = 1_000_000
 MOST_DEATHS = 3  # of processes that were at a step, before it counts as the one that kills them
 LONGEST_DELAY = 300.0
+SHORTEST_SECRET = 4  # characters; what is shorter could be part of any word
+NO_SECRETS = frozenset({"key", "code"})  # in an address they are: here they are names of columns, and numbers
 
 
 class WorkflowStatus(StrEnum):
@@ -40,6 +44,8 @@ class StepStatus(StrEnum):
     SKIPPED = "skipped"
     CANCELLED = "cancelled"
 
+
+_NO_TEXT = re.compile("[\0\ud800-\udfff]")  # no database stores it
 
 _W = WorkflowStatus
 WORKFLOW_TRANSITIONS: Mapping[WorkflowStatus, frozenset[WorkflowStatus]] = {
@@ -106,7 +112,7 @@ class Definition(Frozen):
 def checked(definition: Definition) -> Definition:
     """The definition, if it makes sense; what does not is named by where it stands."""
     _text("name", definition.name, LONGEST_NAME)
-    _between("max_recovery_attempts", definition.max_recovery_attempts, 1, MOST_RECOVERIES)
+    _between("max_recovery_attempts", definition.max_recovery_attempts, 1, MOST_RECOVERIES, whole=True)
     steps = definition.steps
     if not steps:
         raise InvalidInput("A workflow needs at least one step.", field="steps", limit=1)
@@ -142,11 +148,16 @@ def _check_step(step: Step, number: int) -> None:
         raise InvalidInput(told, field=f"{where}.handler", remedy="Say with one of the two what it does.")
     if step.handler is not None:
         _text(f"{where}.handler", step.handler, LONGEST_HANDLER)
-    _between(f"{where}.max_retries", step.max_retries, 0, MOST_RETRIES)
+    if step.job is not None:
+        _text(f"{where}.job", step.job, LONGEST_JOB)
+    _between(f"{where}.max_retries", step.max_retries, 0, MOST_RETRIES, whole=True)
     for name, seconds in (("timeout", step.timeout), ("estimated_duration", step.estimated_duration)):
         if seconds is not None:
             _between(f"{where}.{name}", seconds, LEAST_SECONDS, MOST_SECONDS)
     for other in step.dependencies:
+        if isinstance(other, bool) or not isinstance(other, int):
+            told = f"Step {number} ({step.name}) depends on {str(other)[:40]!r}, which is neither a number nor a name."
+            raise InvalidInput(told, field=f"{where}.dependencies", remedy="Give the name or the number of a step.")
         if not 0 <= other < number:
             why = "itself" if other == number else f"step {other}, which does not come before it"
             told = f"Step {number} ({step.name}) depends on {why}."
@@ -154,13 +165,17 @@ def _check_step(step: Step, number: int) -> None:
             raise InvalidInput(told, field=f"{where}.dependencies", remedy=remedy)
 
 
-def _text(field: str, value: str, longest: int) -> None:
-    if not value.strip() or len(value) > longest or "\0" in value:
+def _text(field: str, value: object, longest: int) -> None:
+    # Python's callers can give anything.
+    if not isinstance(value, str) or not value.strip() or len(value) > longest or _NO_TEXT.search(value):
         told = f"{field} should have between 1 and {longest} characters."
         raise InvalidInput(told, field=field, limit=longest)
 
 
-def _between(field: str, value: float, least: float, most: float) -> None:
+def _between(field: str, value: object, least: float, most: float, *, whole: bool = False) -> None:
+    if isinstance(value, bool) or not isinstance(value, int if whole else int | float):
+        told = f"{field} should be a {'whole ' if whole else ''}number, not {str(value)[:40]!r}."
+        raise InvalidInput(told, field=field)
     if not least <= value <= most:
         raise InvalidInput(f"{field} should be between {least:g} and {most:g}, not {value:g}.", field=field, limit=most)
 
@@ -168,6 +183,24 @@ def _between(field: str, value: float, least: float, most: float) -> None:
 def retry_delay(retry: int) -> float:
     """How long a step waits before this retry, the first of which is 1."""
     return float(min(LONGEST_DELAY, 2.0 ** (retry - 1)))
+
+
+def without_secrets(text: str, params: Mapping[str, Any]) -> str:
+    """What is said of a step, without what its params call a password, a token and the like."""
+    for secret in sorted(_secrets(params, False), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return text
+
+
+def _secrets(value: Any, is_one: bool) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _secrets(inner, is_one or (names_a_secret(name) and name.lower() not in NO_SECRETS))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _secrets(inner, is_one)
+    elif is_one and isinstance(value, str) and len(value) >= SHORTEST_SECRET:
+        yield value
 
 
 class Onward(Frozen):

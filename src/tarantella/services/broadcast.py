@@ -1,4 +1,4 @@
-"""One reader of the database for each run that somebody watches, however many do."""
+"""One reader of the database for each run, and each workflow, that somebody watches, however many do."""
 
 from __future__ import annotations
 
@@ -13,11 +13,13 @@ from typing import Any
 from tarantella.domain.errors import NotFound, Overloaded, StoreError
 from tarantella.domain.run import RunStatus
 from tarantella.domain.struct import Frozen
+from tarantella.domain.workflow import LIVE, WorkflowStatus
 from tarantella.log import log
 from tarantella.queues.contract import News
 from tarantella.services.app import App
 from tarantella.services.progress import Progress, Speedometers
-from tarantella.store import events, progress
+from tarantella.store import events, progress, workflow_events
+from tarantella.store import workflows as stored_workflows
 from tarantella.store.progress import Look
 from tarantella.store.tx import Tx
 
@@ -30,6 +32,45 @@ LOOKS_AT_THE_IDLE_EVERY = 0.5
 STOPPED = "server stopped"
 
 
+class Sight(Frozen):
+    """How something that is watched stands."""
+
+    id: str
+    status: str
+    last_event: int
+    is_running: bool
+    is_over: bool
+    look: Look | None = None  # what more there is to see of a run
+
+
+class Kind(Frozen):
+    """What can be watched: it has a history, and comes to an end."""
+
+    look: Callable[[Tx, str], Sight]
+    events: Callable[..., list[dict[str, Any]]]
+    written: Callable[[Mapping[str, Any]], bytes]
+    is_told: bool  # somebody may say when one of them has changed
+
+
+def runs(written: Callable[[Mapping[str, Any]], bytes]) -> Kind:
+    return Kind(_run, events.listed, written, is_told=True)
+
+
+def workflows(written: Callable[[Mapping[str, Any]], bytes]) -> Kind:
+    return Kind(_workflow, workflow_events.listed, written, is_told=False)
+
+
+def _run(tx: Tx, run_id: str) -> Sight:
+    look = progress.look(tx, run_id)
+    run = look.run
+    return Sight(run.id, run.status.value, run.last_event, run.status is RunStatus.RUNNING, run.is_over, look)
+
+
+def _workflow(tx: Tx, workflow_id: str) -> Sight:
+    status, last_event = stored_workflows.standing(tx, workflow_id)
+    return Sight(workflow_id, status.value, last_event, status is WorkflowStatus.RUNNING, status not in LIVE)
+
+
 class Message(Frozen):
     """An event, put into the words of the stream once for all who watch."""
 
@@ -38,16 +79,16 @@ class Message(Frozen):
 
 
 class Broadcast:
-    """What is new of one run."""
+    """What is new of one run, or one workflow."""
 
-    def __init__(self, run_id: str, first: int, written: Callable[[Mapping[str, Any]], bytes]) -> None:
-        self.run_id = run_id
+    def __init__(self, id_: str, first: int, kind: Kind) -> None:
+        self.id = id_
+        self.kind = kind
         self.last = first  # the number of the newest event that is known here
         self.progress: Progress | None = None
         self.changes = 0  # how often the progress was another one
         self.ended: str | None = None  # how the run ended, or why nobody looks any more
         self.watchers = 0
-        self._written = written
         self.has_changed = asyncio.Event()  # somebody told so
         self._kept: deque[Message] = deque(maxlen=KEPT_EVENTS)
         self._news: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -72,17 +113,17 @@ class Broadcast:
         return False
 
     async def changed(self, within: float) -> None:
-        """Wait until somebody tells that the run has changed, but no longer than this."""
+        """Wait until somebody tells that it has changed, but no longer than this."""
         with suppress(TimeoutError):
             async with asyncio.timeout(within):
                 await self.has_changed.wait()
 
-    def tell(self, found: list[dict[str, Any]], seen: Progress) -> None:
+    def tell(self, found: list[dict[str, Any]], seen: Progress | None) -> None:
         for event in found:
-            self._kept.append(Message(event["sequence"], self._written(event)))
+            self._kept.append(Message(event["sequence"], self.kind.written(event)))
             self.last = event["sequence"]
         before, self.progress = self.progress, seen
-        if before is None or _told(before) != _told(seen):
+        if seen is not None and (before is None or _told(before) != _told(seen)):
             self.changes += 1
         elif not found:
             return
@@ -105,12 +146,11 @@ def _told(seen: Progress) -> tuple[object, ...]:
 
 
 class Broadcasts:
-    """The runs that are watched now."""
+    """The runs and workflows that are watched now."""
 
-    def __init__(self, app: App, speedometers: Speedometers, written: Callable[[Mapping[str, Any]], bytes]) -> None:
+    def __init__(self, app: App, speedometers: Speedometers) -> None:
         self._app = app
         self._speedometers = speedometers
-        self._written = written
         self._running: dict[str, tuple[Broadcast, asyncio.Task[None]]] = {}
         self._watchers = 0
         self._closed = False
@@ -122,7 +162,7 @@ class Broadcasts:
             await self._news.close()
 
     def _listen(self) -> None:
-        """Look at a run as soon as somebody tells that it has changed; nobody listens before somebody watches."""
+        """Look at a run as soon as somebody tells that it has changed; nobody listens before somebody watches one."""
         if self._news is None and (news := self._app.make_news()) is not None:
             self._news = news
             news.listen(self._told_of)
@@ -141,9 +181,9 @@ class Broadcasts:
         return len(self._running)
 
     @contextmanager
-    def watching(self, look: Look) -> Iterator[Broadcast]:
-        """Watch a run for a while."""
-        broadcast = self._join(look)
+    def watching(self, kind: Kind, seen: Sight) -> Iterator[Broadcast]:
+        """Watch something for a while."""
+        broadcast = self._join(kind, seen)
         try:
             yield broadcast
         finally:
@@ -157,13 +197,14 @@ class Broadcasts:
                 remedy="Close some, or ask now and then instead.",
             )
 
-    async def look(self, run_id: str) -> Look:
-        return await self._app.database.read(partial(progress.look, run_id=run_id))
+    async def look(self, kind: Kind, id_: str) -> Sight:
+        return await self._app.database.read(lambda tx: kind.look(tx, id_))
 
-    async def older(self, run_id: str, after: int, limit: int) -> list[Message]:
+    async def older(self, broadcast: Broadcast, after: int, limit: int) -> list[Message]:
         """Events that are too old to be known to a broadcast."""
-        found = await self._app.database.read(partial(events.listed, run_id=run_id, after=after, limit=limit))
-        return [Message(event["sequence"], self._written(event)) for event in found]
+        kind, id_ = broadcast.kind, broadcast.id
+        found = await self._app.database.read(lambda tx: kind.events(tx, id_, after=after, limit=limit))
+        return [Message(event["sequence"], kind.written(event)) for event in found]
 
     def close(self) -> None:
         """End all streams: the server is about to stop."""
@@ -172,14 +213,14 @@ class Broadcasts:
             task.cancel()
             broadcast.end(STOPPED)
 
-    def _join(self, look: Look) -> Broadcast:
-        self._listen()
-        run = look.run
-        known = self._running.get(run.id)
-        if known is None or (known[0].ended is not None and not run.is_over):
+    def _join(self, kind: Kind, seen: Sight) -> Broadcast:
+        if kind.is_told:
+            self._listen()
+        known = self._running.get(seen.id)
+        if known is None or (known[0].ended is not None and not seen.is_over):
             # A run that was queued again has a new story; who still reads the old one has it for themselves.
-            broadcast = Broadcast(run.id, max(0, run.last_event - KEPT_EVENTS), self._written)
-            known = self._running[run.id] = (broadcast, asyncio.create_task(self._read(broadcast)))
+            broadcast = Broadcast(seen.id, max(0, seen.last_event - KEPT_EVENTS), kind)
+            known = self._running[seen.id] = (broadcast, asyncio.create_task(self._read(broadcast)))
         broadcast = known[0]
         self._watchers += 1
         broadcast.watchers += 1
@@ -190,25 +231,25 @@ class Broadcasts:
     def _leave(self, broadcast: Broadcast) -> None:
         self._watchers -= 1
         broadcast.watchers -= 1
-        known = self._running.get(broadcast.run_id)
+        known = self._running.get(broadcast.id)
         if not broadcast.watchers and known is not None and known[0] is broadcast:
-            del self._running[broadcast.run_id]
+            del self._running[broadcast.id]
             known[1].cancel()
 
     async def _read(self, broadcast: Broadcast) -> None:
         while broadcast.ended is None:
             broadcast.has_changed.clear()
-            pause = LOOKS_WHEN_TOLD_EVERY if self._news is not None and self._news.is_heard else LOOKS_EVERY
+            is_heard = broadcast.kind.is_told and self._news is not None and self._news.is_heard
+            pause = LOOKS_WHEN_TOLD_EVERY if is_heard else LOOKS_EVERY
             try:
-                look, found = await self._app.database.read(
-                    partial(_news, run_id=broadcast.run_id, after=broadcast.last)
-                )
-                broadcast.tell(found, self._speedometers.seen(look, self._app.now()))
+                seen, found = await self._app.database.read(partial(_news, broadcast=broadcast, after=broadcast.last))
+                look = seen.look
+                broadcast.tell(found, self._speedometers.seen(look, self._app.now()) if look is not None else None)
                 if len(found) == AT_ONCE:
                     continue
-                if look.run.is_over:
-                    broadcast.end(look.run.status.value)
-                elif look.run.status is not RunStatus.RUNNING:
+                if seen.is_over:
+                    broadcast.end(seen.status)
+                elif not seen.is_running:
                     pause = max(pause, LOOKS_AT_THE_IDLE_EVERY)
             except NotFound:
                 broadcast.end("deleted")
@@ -216,12 +257,13 @@ class Broadcasts:
                 pause = LOOKS_AT_THE_IDLE_EVERY  # the store may be busy; watchers can wait
             except Exception as error:
                 log.exception(
-                    "A run could not be watched", action="watch_failed", run=broadcast.run_id, error=str(error)
+                    "Something could not be watched", action="watch_failed", id=broadcast.id, error=str(error)
                 )
                 pause = LOOKS_AT_THE_IDLE_EVERY
             await broadcast.changed(within=pause)
 
 
-def _news(tx: Tx, run_id: str, after: int) -> tuple[Look, list[dict[str, Any]]]:
-    """A run and its new events, both at the same moment: who sees the end has seen everything before it."""
-    return progress.look(tx, run_id), events.listed(tx, run_id, after=after, limit=AT_ONCE)
+def _news(tx: Tx, broadcast: Broadcast, after: int) -> tuple[Sight, list[dict[str, Any]]]:
+    """How it stands and its new events, both at the same moment: who sees the end has seen everything before it."""
+    kind, id_ = broadcast.kind, broadcast.id
+    return kind.look(tx, id_), kind.events(tx, id_, after=after, limit=AT_ONCE)

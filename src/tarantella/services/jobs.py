@@ -13,7 +13,7 @@ from tarantella.domain.field import Field, place_of
 from tarantella.domain.job import Wish, checked_fields
 from tarantella.domain.outcome import Link
 from tarantella.domain.run import Priority
-from tarantella.domain.schedule import ON_DEMAND, rhythm_of
+from tarantella.domain.schedule import ON_DEMAND, meant
 from tarantella.domain.scope import ScopeKind
 from tarantella.domain.spec import Secrets, Spec
 from tarantella.domain.struct import Frozen, replace
@@ -98,7 +98,7 @@ async def changed(app: App, prober: Prober, job_id: str, changes: Mapping[str, A
 async def _checked(app: App, prober: Prober, job: Job) -> Job:
     """The job in normal form, with what there is to warn of; raises InvalidInput for one that could never work."""
     job = _with_zone(app, replace(job, frequency=" ".join(job.frequency.split())))
-    rhythm_of(job.frequency, job.zone)  # a frequency that says nothing is refused now
+    meant(job.frequency, job.zone)  # a frequency that says nothing is refused now
     url = start_address(job.target_url, "target_url")
     job = replace(job, target_url=job.target_url.strip(), fields=checked_fields(job.fields))
     _check_proxy(job)

@@ -35,7 +35,7 @@ class WorkflowStep:
         task_type: str = "task",
         handler: Handler | str | None = None,
         max_retries: int = 3,
-        dependencies: Sequence[int | str] | None = None,
+        dependencies: Sequence[int | str] | str | None = None,
         timeout: float | None = None,
         estimated_duration: float | None = None,
         *,
@@ -46,7 +46,7 @@ class WorkflowStep:
         self.task_type = task_type
         self.handler = handler
         self.max_retries = max_retries
-        self.dependencies = tuple(dependencies or ())
+        self.dependencies = (dependencies,) if isinstance(dependencies, str) else tuple(dependencies or ())
         self.timeout = timeout
         self.estimated_duration = estimated_duration
         self.job = job
@@ -198,7 +198,7 @@ class WorkflowOrchestrator:
         """
         found = await workflows.get(self._app, workflow_id)
         if found.workflow.status is WorkflowStatus.COMPLETED:
-            return _outcome(found)
+            return await self._outcome(workflow_id)
         functions = _fitting_functions(found, workflow_def)
         tools = self._app.make_tools()
         try:
@@ -213,7 +213,12 @@ class WorkflowOrchestrator:
                 await work
         finally:
             await tools.close()
-        return _outcome(await workflows.get(self._app, workflow_id))
+        return await self._outcome(workflow_id)
+
+    async def _outcome(self, workflow_id: str) -> dict[str, Any]:
+        found = await workflows.get(self._app, workflow_id, whole=True)
+        results = {task.task_name: task.result for task in found.tasks if task.status is StepStatus.COMPLETED}
+        return {**progress_of(found), "error_message": found.workflow.error_message, "results": results}
 
     async def _conduct(
         self, workflow_id: str, worker_id: str, functions: Mapping[str, Handler], work: asyncio.Task[None]
@@ -225,8 +230,8 @@ class WorkflowOrchestrator:
         chores = {asyncio.create_task(each.run()) for each in (stepper, conductor)}
         try:
             while True:
-                workflow = (await workflows.get(self._app, workflow_id)).workflow
-                if workflow.status is not WorkflowStatus.RUNNING and stepper.is_idle:
+                status = await workflows.status(self._app, workflow_id)
+                if status is not WorkflowStatus.RUNNING and stepper.is_idle:
                     return
                 done, _ = await asyncio.wait({work, *chores}, timeout=LOOK_SECONDS, return_when=asyncio.FIRST_COMPLETED)
                 for ended in done:
@@ -294,8 +299,3 @@ def _task(task: Task) -> dict[str, Any]:
         "retry_count": task.retry_count,
         "error_message": task.error_message,
     }
-
-
-def _outcome(found: Detailed) -> dict[str, Any]:
-    results = {task.task_name: dict(task.result) for task in found.tasks if task.status is StepStatus.COMPLETED}
-    return {**progress_of(found), "error_message": found.workflow.error_message, "results": results}

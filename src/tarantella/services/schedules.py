@@ -9,6 +9,7 @@ from tarantella.domain.errors import InvalidInput, NotFound
 from tarantella.domain.schedule import (
     ON_DEMAND,
     Rhythm,
+    meant,
     next_time,
     next_times,
     rhythm_of,
@@ -105,7 +106,7 @@ async def dismiss(app: App, prober: Prober, job_id: str) -> None:
 
 def preview(app: App, frequency: str, zone: str | None, count: int) -> tuple[Rhythm, list[float]]:
     """The times that a frequency would mean from now on."""
-    rhythm = rhythm_of(frequency, zone or app.settings.timezone)
+    rhythm = meant(frequency, zone or app.settings.timezone)
     if rhythm is None:
         raise _no_time("Give a frequency, as in `daily at 06:30`.")
     now = app.now()

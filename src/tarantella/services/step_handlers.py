@@ -67,7 +67,7 @@ def check_handler(settings: Settings, name: str, where: str) -> None:
     if name in BUILT_IN:
         return
     module, colon, function = name.partition(":")
-    if not colon or not function.isidentifier():
+    if not colon or not function.isidentifier() or function.startswith("_"):
         told = f"There is no handler {name[:100]!r}."
         remedy = f"Take one of {', '.join(BUILT_IN)}, or name a function as `module:function`."
         raise InvalidInput(told, field=where, remedy=remedy)
@@ -78,13 +78,17 @@ def check_handler(settings: Settings, name: str, where: str) -> None:
 
 
 def find_handler(name: str, open_app: Callable[[], App]) -> Handler:
-    """The function of that name. Raises whatever loading its module raises."""
+    """The function of that name, which its module must have made itself. Raises whatever loading its module raises."""
     if name in BUILT_IN:
         from tarantella.services import step_built_in
 
         return step_built_in.handler(name, open_app)
     module, _, function = name.partition(":")
     found: Handler = getattr(import_module(module), function)
+    origin = getattr(found, "__module__", None)
+    # What it has only imported, be it for its own use, is not what was allowed with it.
+    if not callable(found) or not f"{origin}.".startswith(f"{module}."):
+        raise InvalidInput(f"{name!r} is no function of that module.", remedy="Define one there with `def`.")
     return found
 
 

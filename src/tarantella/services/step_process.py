@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
+import select
 import signal
 import sys
 import threading
@@ -22,6 +24,7 @@ from tarantella.store.workflow_tasks import Claimed, Verdict
 
 COMMAND = (sys.executable, "-m", "tarantella", "step")
 GRACE_SECONDS = 5.0
+LOOK_SECONDS = 1.0
 LAST_WORDS = 2_000  # bytes of what it said before it died
 LONGEST_LINE = 8 * 1024 * 1024
 
@@ -62,18 +65,20 @@ async def execute(app: App, claimed: Claimed) -> Verdict:
             # It stays open: its end tells the child that we are gone.
             child.stdin.write(question + b"\n")
             await child.stdin.drain()
-        answer = await child.stdout.readline()
+        answer = await _answer(child, child.stdout)
         if not answer:
-            code = await child.wait()
+            await _wait_for(child)
             await asyncio.wait({listening}, timeout=1.0)
-            return Verdict(error=f"crash: its process ended with {_told(code)}{said.told}")
+            return Verdict(error=f"crash: its process ended with {_told(child.returncode)}{said.told}")
         return Verdict(**orjson.loads(answer))
     finally:
         await _end(child)
         listening.cancel()
 
 
-def _told(code: int) -> str:
+def _told(code: int | None) -> str:
+    if code is None:
+        return "no answer"
     return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 
@@ -93,17 +98,42 @@ class _LastWords:
         return f": {lines[-1].strip()}" if lines else ""
 
 
+async def _answer(child: asyncio.subprocess.Process, stdout: asyncio.StreamReader) -> bytes:
+    """What it says; nothing where it has ended without a word, also where something that it forked could still say one."""
+    reading = asyncio.create_task(stdout.readline())
+    seen_dead = 0  # more than once: its last word may still have to be read, and this loop have been busy
+    try:
+        while not reading.done() and seen_dead < 3:
+            seen_dead += child.returncode is not None
+            await asyncio.wait({reading}, timeout=LOOK_SECONDS)
+        return reading.result() if reading.done() else b""
+    finally:
+        reading.cancel()
+
+
+async def _wait_for(child: asyncio.subprocess.Process) -> None:
+    """Wait a moment until it has ended. That can't be known for as long as something that it left behind holds its stderr."""
+    with suppress(TimeoutError):
+        await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+
+
 async def _end(child: asyncio.subprocess.Process) -> None:
     """End the process and its group: with a word first, then without."""
     # The group bears the number of the child, which nobody else can have before it is waited for.
-    if child.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGTERM)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+    try:
+        if child.returncode is None:
+            _signal_group(child, signal.SIGTERM)
+            await _wait_for(child)
+    finally:
+        # Also where nobody has the patience to wait any more.
+        _signal_group(child, signal.SIGKILL)
+    await _wait_for(child)
+    child._transport.close()  # type: ignore[attr-defined]  # or what was left behind keeps our ends of its pipes, too
+
+
+def _signal_group(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+        os.killpg(child.pid, number)
 
 
 # -- the child's side
@@ -114,9 +144,13 @@ def serve_step(open_app: Callable[[], App]) -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what the handler prints is no answer
     question: dict[str, Any] = orjson.loads(sys.stdin.buffer.readline())
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    parent = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # and nobody answers what it asks
+    _let_the_kernel_end_us(parent)
+    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
     verdict = asyncio.run(_do(question, open_app))
-    answers.write(orjson.dumps({"result": verdict.result, "error": verdict.error, "final": verdict.final}) + b"\n")
+    error = verdict.error.encode("utf-8", "replace").decode() if verdict.error is not None else None
+    answers.write(orjson.dumps({"result": verdict.result, "error": error, "final": verdict.final}) + b"\n")
     answers.flush()
     os._exit(0)  # whatever threads the handler has left
 
@@ -125,11 +159,24 @@ async def _do(question: dict[str, Any], open_app: Callable[[], App]) -> Verdict:
     sys.path.insert(0, str(Path.cwd()))  # as for scripts: handlers may lie in the folder that the worker was started in
     try:
         handler = find_handler(question["handler"], open_app)
+    except InvalidInput as error:
+        return Verdict(error=str(error), final=True)
     except Exception as error:
         return Verdict(error=f"The handler can't be loaded: {type(error).__name__}: {error}", final=True)
     return await call(handler, StepContext.from_json(question["context"]))
 
 
-def _end_with_parent() -> None:
-    sys.stdin.buffer.read()
+def _let_the_kernel_end_us(parent: int) -> None:
+    """Where it can, it kills our group when the parent is gone: a handler may hold the interpreter, and let no thread see that."""
+    with suppress(OSError, AttributeError):
+        fcntl.fcntl(parent, fcntl.F_SETOWN, -os.getpgrp())
+        fcntl.fcntl(parent, fcntl.F_SETSIG, signal.SIGKILL)  # Linux alone knows that
+        fcntl.fcntl(parent, fcntl.F_SETFL, fcntl.fcntl(parent, fcntl.F_GETFL) | os.O_ASYNC)
+
+
+def _end_with_parent(parent: int) -> None:
+    while True:
+        select.select([parent], [], [])  # whoever waits in a read is told, and the kernel does nothing more
+        if not os.read(parent, 65_536):
+            break
     os.killpg(0, signal.SIGKILL)

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
 
-from tarantella.domain.errors import StoreError, WorkerDead
+from tarantella.domain.errors import NotFound, StoreError, WorkerDead
 from tarantella.log import log
 from tarantella.services.app import App
 from tarantella.store import workers, workflow_tasks, workflows
@@ -57,6 +57,9 @@ class Stepper:
                         # Once: it is tried twice a second.
                         log.warning("Steps of workflows can't be looked at", action="steps", error=str(error))
                     trouble = str(error)
+                except Exception as error:
+                    # The engine beside us has other work, too.
+                    log.exception("A look at steps of workflows went wrong", action="steps", error=str(error))
                 try:
                     async with asyncio.timeout(LOOK_SECONDS):
                         await self._wake.wait()
@@ -71,7 +74,8 @@ class Stepper:
                 partial(workflow_tasks.still_ours, tasks=list(self._at_hand.values()))
             )
             for doing, task in self._at_hand.items():
-                if task.id not in wanted:
+                # Said twice, it would keep a process that is being ended from being ended.
+                if task.id not in wanted and not doing.cancelling():
                     doing.cancel()
         await self._remove_folders()
         room = self._app.settings.workflow_steps_at_once - len(self._at_hand)
@@ -116,7 +120,15 @@ class Stepper:
         except Exception as error:
             log.exception("A step could not be executed", action="step_broken", step=claimed.task.task_name)
             verdict = Verdict(error=f"{type(error).__name__}: {error}")
-        await self._settle(claimed.task, verdict)
+        try:
+            await self._settle(claimed.task, verdict)
+        except NotFound:
+            return  # deleted meanwhile, with its workflow
+        except Exception as error:
+            # It must not stay as if somebody were at it.
+            log.exception("What came of a step can't be stored", action="step_broken", step=claimed.task.task_name)
+            told = f"What came of it can't be stored: {type(error).__name__}."
+            await self._settle(claimed.task, Verdict(error=told, final=True))
 
     async def _settle(self, task: Task, verdict: Verdict) -> None:
         """Until it is stored: sent twice, it changes nothing the second time."""

@@ -16,7 +16,7 @@ from tarantella.services.app import App
 from tarantella.services.supervisor import Supervisor
 from tarantella.services.vigils import Vigils, Watched
 from tarantella.services.writing import Writing
-from tarantella.store import counters, workflow_tasks
+from tarantella.store import counters, workflow_sums
 from tarantella.store import system as store
 from tarantella.store import workflows as stored_workflows
 from tarantella.store.system import Census
@@ -50,7 +50,7 @@ class Broker(Frozen):
 
 
 class Workflows(Frozen):
-    """How many there are, and how long their steps take."""
+    """How many there are, and how long steps took, also those of workflows that are gone."""
 
     counts: dict[str, int]  # by status
     steps: Sequence[tuple[str, str, int, float]]  # type, how they ended, how many, and seconds
@@ -125,6 +125,6 @@ async def totals(app: App) -> tuple[Census, dict[str, int]]:
 
 async def workflows(app: App) -> Workflows:
     def look(tx: Tx) -> Workflows:
-        return Workflows(stored_workflows.counts(tx), workflow_tasks.durations(tx))
+        return Workflows(stored_workflows.counts(tx), workflow_sums.totals(tx))
 
     return await app.database.read(look)

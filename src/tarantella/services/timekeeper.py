@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from functools import partial
 
 from tarantella.domain.errors import Conflict, NotFound, StoreError, TarantellaError
@@ -49,8 +50,7 @@ class Timekeeper:
         trouble: str | None = None
         while True:
             try:
-                for new in await begin_due(self._app, self._prober):
-                    self._bell.call(new.run_id, new.spec.priority)
+                await begin_due(self._app, self._prober, self._call)
                 trouble = None
             except StoreError as error:
                 if str(error) != trouble:
@@ -61,19 +61,25 @@ class Timekeeper:
                 log.exception("A look at the times of jobs went wrong", action="schedule", error=str(error))
             await asyncio.sleep(LOOK_SECONDS)
 
+    def _call(self, new: Submission) -> None:
+        self._bell.call(new.run_id, new.spec.priority)
 
-async def begin_due(app: App, prober: Prober) -> list[Submission]:
-    """Make the runs whose time has come."""
+
+async def begin_due(app: App, prober: Prober, began: Callable[[Submission], object]) -> None:
+    """Make the runs whose time has come, and say so of each."""
     for schedule in await app.database.read(partial(schedules.astray, now=app.now(), limit=AT_ONCE)):
         await _set_right(app, schedule)
-    began: list[Submission] = []
     for _ in range(MOST_ROUNDS):
         due = await app.database.read(partial(schedules.due, now=app.now(), limit=AT_ONCE))
-        kept = await asyncio.gather(*(_keep(app, prober, schedule) for schedule in due))
-        began += [new for each in kept if each is not None and (new := each.run) is not None]
+        kept = await asyncio.gather(*(_keep(app, prober, schedule) for schedule in due), return_exceptions=True)
+        for each in kept:
+            if isinstance(each, Kept) and each.run is not None:
+                began(each.run)
+        for each in kept:
+            if isinstance(each, BaseException):
+                raise each  # when all others are done, and told of
         if len(due) < AT_ONCE or not any(kept):
             break
-    return began
 
 
 class Kept(Frozen):
@@ -101,7 +107,8 @@ def _due(schedule: Schedule, first: float, job: Job, now: float) -> Due:
         schedule,
         at,
         earlier=passed(rhythm, first, now, schedule.since),
-        next_at=next_time(rhythm, now, schedule.since),
+        # A clock that was put back since the time came would let it come twice.
+        next_at=next_time(rhythm, max(now, at), schedule.since),
         is_missed=now - at > LATE_SECONDS and job.options.get("if_missed") == IfMissed.SKIP,
     )
 

@@ -57,12 +57,13 @@ __all__ = [
     "recover",
     "resume",
     "start",
+    "status",
     "take_up",
     "template",
     "templates",
 ]
 
-MOST_TEMPLATES = 1_000
+MOST_SHOWN_BYTES = 20_000  # of a result among those of other steps: all of them together can be a hundred megabytes
 _RUNNING, _PAUSED = WorkflowStatus.RUNNING, WorkflowStatus.PAUSED
 
 
@@ -156,8 +157,14 @@ async def create(
     return await app.database.write(write, durable=True, name="workflow")
 
 
-async def get(app: App, workflow_id: str) -> Detailed:
-    return await app.database.read(partial(_detailed, workflow_id=workflow_id))
+async def get(app: App, workflow_id: str, *, whole: bool = False) -> Detailed:
+    """A workflow and its steps; without long results, if not `whole`."""
+    return await app.database.read(partial(_detailed, workflow_id=workflow_id, whole=whole))
+
+
+async def status(app: App, workflow_id: str) -> WorkflowStatus:
+    """How it stands, for those who ask often."""
+    return (await app.database.read(partial(workflows.standing, workflow_id=workflow_id)))[0]
 
 
 async def of_job(app: App, job_id: str) -> Detailed | None:
@@ -347,8 +354,8 @@ async def template(app: App, name: str) -> Template:
     return await app.database.read(partial(workflow_templates.get, name=name))
 
 
-async def templates(app: App) -> list[Template]:
-    return await app.database.read(partial(workflow_templates.listed, limit=MOST_TEMPLATES))
+async def templates(app: App, *, limit: int = 50, after: str = "") -> list[Template]:
+    return await app.database.read(partial(workflow_templates.listed, limit=limit, after=after))
 
 
 async def delete_template(app: App, name: str) -> None:
@@ -411,8 +418,9 @@ async def _steer(app: App, workflow_id: str, write: Callable[[Tx, str], object])
     return await app.database.write(both, durable=True, name="workflow")
 
 
-def _detailed(tx: Tx, workflow_id: str) -> Detailed:
-    return Detailed(workflows.get(tx, workflow_id), workflow_tasks.of_workflow(tx, workflow_id))
+def _detailed(tx: Tx, workflow_id: str, whole: bool = False) -> Detailed:
+    longest = None if whole else MOST_SHOWN_BYTES
+    return Detailed(workflows.get(tx, workflow_id), workflow_tasks.of_workflow(tx, workflow_id, longest))
 
 
 def counted(tasks: Sequence[Task], *statuses: StepStatus) -> int:

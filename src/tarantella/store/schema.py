@@ -14,7 +14,7 @@ from tarantella.store.connection import Connection, DriverError
 from tarantella.store.dialect import Dialect, Place, dialect_of
 from tarantella.store.tx import Tx
 
-HEAD = "0020"
+HEAD = "0021"
 KNOWN = frozenset(f"{number:04}" for number in range(1, int(HEAD) + 1))
 PATIENCE = 10.0
 _MAKES = re.compile(r"CREATE TABLE (\w+)")

@@ -274,10 +274,18 @@ workflow_tasks = Table(
     Column("updated_at", Double, nullable=False),
     Index("workflow_tasks_in_order", "workflow_id", "step_index", unique=True),
     Index("workflow_tasks_by_status", "workflow_id", "status"),
-    Index("workflow_tasks_by_type", "task_type", "status", "actual_duration"),  # for counters: nothing else is read
     _index_where("celery_task_id IS NOT NULL", "workflow_tasks_by_celery_id", "celery_task_id"),
     _index_where("status IN ('queued', 'retrying', 'running')", "workflow_tasks_under_way", "status", "next_at"),
     _index_where("run_id IS NOT NULL", "workflow_tasks_by_run", "run_id"),
+)
+
+workflow_step_sums = Table(  # of all steps that ever ended, also of workflows that are gone
+    "workflow_step_sums",
+    metadata,
+    Column("task_type", _word(50), primary_key=True),
+    Column("status", _word(20), primary_key=True),  # how they ended
+    _count("steps"),
+    Column("seconds", Double, nullable=False),
 )
 
 workflow_events = Table(

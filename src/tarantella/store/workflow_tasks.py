@@ -28,7 +28,9 @@ from tarantella.domain.event import (
 )
 from tarantella.domain.run import TERMINAL
 from tarantella.domain.struct import Frozen
+from tarantella.domain.url import redact
 from tarantella.domain.workflow import (
+    LONGEST_DELAY,
     MOST_DEATHS,
     Definition,
     Step,
@@ -38,8 +40,9 @@ from tarantella.domain.workflow import (
     onward,
     progress,
     retry_delay,
+    without_secrets,
 )
-from tarantella.store import steering, workflows
+from tarantella.store import steering, workflow_sums, workflows
 from tarantella.store.connection import Row
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
@@ -70,7 +73,7 @@ class Task(Frozen):
     retry_count: int
     max_retries: int
     dependencies: tuple[str, ...]
-    result: Mapping[str, Any]
+    result: Mapping[str, Any] | None  # None where it was too long to be read along
     error_message: str | None
     next_at: float | None
     owner: str | None
@@ -94,7 +97,7 @@ class Task(Frozen):
                 "status": StepStatus(row.status),
                 "kind": Kind(row.kind),
                 "dependencies": tuple(orjson.loads(row.dependencies)),
-                "result": orjson.loads(row.result),
+                "result": orjson.loads(row.result) if row.result is not None else None,
             }
         )
 
@@ -163,19 +166,21 @@ def find(tx: Tx, text: str) -> Task:
     return get(tx, text) if row is None else Task.of(row)
 
 
-def of_workflow(tx: Tx, workflow_id: str) -> list[Task]:
-    rows = tx.all("SELECT * FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index", id=workflow_id)
-    return [Task.of(row) for row in rows]
+def of_workflow(tx: Tx, workflow_id: str, longest: int | None = None) -> list[Task]:
+    """Its steps in their order, with results of so many characters at most."""
+    result = "result" if longest is None else "CASE WHEN length(result) <= :longest THEN result END AS result"
+    return _steps(tx, workflow_id, result, **({} if longest is None else {"longest": longest}))
 
 
 def standing(tx: Tx, workflow_id: str) -> list[Task]:
-    """The same without their results, which may be long: where only it counts how they stand."""
+    """The same without their results: where only it counts how they stand."""
+    return _steps(tx, workflow_id, "NULL AS result")
+
+
+def _steps(tx: Tx, workflow_id: str, result: str, **values: Any) -> list[Task]:
     columns = ", ".join(name for name in Task.__struct_fields__ if name != "result")
-    rows = tx.all(
-        f"SELECT {columns}, '{{}}' AS result FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index",
-        id=workflow_id,
-    )
-    return [Task.of(row) for row in rows]
+    sql = f"SELECT {columns}, {result} FROM workflow_tasks WHERE workflow_id = :id ORDER BY step_index"
+    return [Task.of(row) for row in tx.all(sql, id=workflow_id, **values)]
 
 
 # -- who may do what
@@ -187,9 +192,12 @@ def due(tx: Tx, kind: Kind, keeper: str | None, now: float, limit: int) -> list[
     rows = tx.all(
         "SELECT workflow_tasks.* FROM workflow_tasks JOIN workflow_states ON workflow_states.id = workflow_id "
         "WHERE workflow_tasks.status IN ('queued', 'retrying', 'running') AND workflow_tasks.status <> 'running' "
-        f"AND next_at <= :now AND kind = :kind AND workflow_states.status = 'running' AND {whose} "
+        # What is queued has nothing to wait for, and no retry waits so long: the clock was ahead when that was said.
+        "AND (workflow_tasks.status = 'queued' OR next_at <= :now OR next_at > :wrong) "
+        f"AND kind = :kind AND workflow_states.status = 'running' AND {whose} "
         "ORDER BY next_at, workflow_id, step_index LIMIT :limit",
         now=now,
+        wrong=now + LONGEST_DELAY,
         kind=str(kind),
         limit=limit,
         **({} if keeper is None else {"keeper": keeper}),
@@ -241,17 +249,19 @@ def settle(tx: Tx, task: Task, verdict: Verdict, now: float) -> bool:
 
 
 def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float) -> None:
-    seconds = round(now - (task.started_at or now), 3)
+    seconds = round(max(0.0, now - (task.started_at or now)), 3)  # clocks may be put back
     over: dict[str, Any] = {"owner": None, "actual_duration": seconds, "completed_at": now}
-    error = (verdict.error or "").replace("\0", "")[:MOST_ERROR]
+    error = _storable(verdict.error or "", workflow.definition.steps[task.step_index].params)
     if verdict.ends_run and task.run_id is not None:
         _let_end(tx, task.run_id)
     if verdict.error is None:
         stored = orjson.dumps(verdict.result or {}).decode()
         _update(tx, task, now, **over, status=StepStatus.COMPLETED, result=stored, error_message=None)
+        workflow_sums.add(tx, task.task_type, StepStatus.COMPLETED, seconds)
         said = Event(STEP_COMPLETED, meta=_about(task, seconds=seconds))
     elif verdict.final or task.retry_count >= task.max_retries:
         _update(tx, task, now, **over, status=StepStatus.FAILED, error_message=error)
+        workflow_sums.add(tx, task.task_type, StepStatus.FAILED, seconds)
         said = Event(STEP_FAILED, Level.ERROR, _about(task, error=error, attempts=task.retry_count + 1))
     else:
         delay = retry_delay(task.retry_count + 1)
@@ -261,6 +271,12 @@ def _settle(tx: Tx, workflow: Workflow, task: Task, verdict: Verdict, now: float
             STEP_RETRIED, Level.WARN, _about(task, error=error, retry=task.retry_count + 1, delay_seconds=delay)
         )
     go_on(tx, workflow, [said], now)
+
+
+def _storable(error: str, params: Mapping[str, Any]) -> str:
+    """What went wrong, without secrets, and as far as it is text: names of files, say, need not be any."""
+    told = redact(without_secrets(error[: 20 * MOST_ERROR], params))  # it can be as long as a handler likes
+    return told.replace("\0", "")[:MOST_ERROR].encode("utf-8", "replace").decode()
 
 
 def go_on(tx: Tx, workflow: Workflow, said: Sequence[Event], now: float, **values: Any) -> None:
@@ -403,15 +419,6 @@ def with_runs_to_end(tx: Tx, now: float, limit: int) -> list[tuple[Task, Row | N
     )
     by_id = {run.id: run for run in found}
     return [(Task.of(row), by_id.get(row.run_id)) for row in rows]
-
-
-def durations(tx: Tx) -> list[tuple[str, str, int, float]]:
-    """For each type of steps and each end: how many there were, and how many seconds they took."""
-    rows = tx.all(
-        "SELECT task_type, status, count(*) AS n, coalesce(sum(actual_duration), 0) AS seconds FROM workflow_tasks "
-        "WHERE status IN ('completed', 'failed') GROUP BY task_type, status ORDER BY task_type, status"
-    )
-    return [(row.task_type, row.status, row.n, row.seconds) for row in rows]
 
 
 def _update(tx: Tx, task: Task, now: float, **values: Any) -> None:

@@ -51,8 +51,10 @@ def get(tx: Tx, name: str) -> Template:
     return Template.of(row)
 
 
-def listed(tx: Tx, limit: int) -> list[Template]:
-    rows = tx.all("SELECT * FROM workflow_templates ORDER BY name LIMIT :limit", limit=limit)
+def listed(tx: Tx, *, limit: int, after: str = "") -> list[Template]:
+    """By name."""
+    sql = "SELECT * FROM workflow_templates WHERE name > :after ORDER BY name LIMIT :limit"
+    rows = tx.all(sql, after=after, limit=limit)
     return [Template.of(row) for row in rows]
 
 

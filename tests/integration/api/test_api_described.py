@@ -49,6 +49,7 @@ DELETE /workflows/{workflow_id}
 GET /workflows/{workflow_id}/progress
 GET /workflows/{workflow_id}/tasks
 GET /workflows/{workflow_id}/events
+GET /workflows/{workflow_id}/events/stream
 POST /workflows/{workflow_id}/start
 POST /workflows/{workflow_id}/pause
 POST /workflows/{workflow_id}/resume

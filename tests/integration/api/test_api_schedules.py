@@ -135,14 +135,17 @@ def test_a_run_that_was_made_when_its_time_had_come_is_a_run_like_others(client:
     job = client.job(site.url_for("/ok"), frequency="hourly")
     bring_forward(app, job["id"])
 
-    async def look() -> list[Submission]:
+    began: list[Submission] = []
+
+    async def look() -> None:
         prober = Prober(app.make_tools)
         try:
-            return await begin_due(app, prober)
+            await begin_due(app, prober, began.append)
         finally:
             await prober.close()
 
-    [new] = asyncio.run(look())
+    asyncio.run(look())
+    [new] = began
     found = client.get(f"/schedules/{job['id']}")
     assert (found["last"]["came"], found["last_run_id"]) == ("run", new.run_id)
     run = client.ended(found["last_run_id"])

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -23,46 +21,15 @@ from tarantella.domain.run import RunStatus
 from tarantella.services.app import App
 from tarantella.services.broadcast import Broadcast
 from tarantella.store import events
+from tests.integration.api.listening import Told, messages, watched
 from tests.integration.api.live import Live, serving
 from tests.integration.api.talking import Talker
 from tests.site import Site
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """One message of a stream."""
-
-    kind: str
-    id: int | None
-    data: Any
-    at: float
-
-    @property
-    def sequences(self) -> list[int]:
-        return [event["sequence"] for event in (self.data if self.kind == "batch" else [self.data])]
-
-
-def messages(lines: Iterator[str]) -> Iterator[Told]:
-    """The messages of a stream; a comment is one of the kind `:`."""
-    found: dict[str, str] = {}
-    for line in lines:
-        if line.startswith(":"):
-            yield Told(":", None, line, time.monotonic())
-        elif line:
-            name, _, value = line.partition(": ")
-            found[name] = value
-        elif "data" in found:
-            number = int(found["id"]) if "id" in found else None
-            yield Told(found.get("event", "message"), number, json.loads(found["data"]), time.monotonic())
-            found = {}
-
-
 def watch(live: Live, run_id: str, what: str = "events", last: int | None = None) -> list[Told]:
-    """A stream to its end."""
-    headers = {"Last-Event-ID": str(last)} if last is not None else {}
-    with httpx2.stream("GET", f"{live.url}/jobs/runs/{run_id}/{what}/stream", headers=headers, timeout=20) as answer:
-        assert answer.headers["content-type"].startswith("text/event-stream")
-        return [told for told in messages(answer.iter_lines()) if told.kind != ":"]
+    """A stream of a run to its end."""
+    return watched(live, f"/jobs/runs/{run_id}/{what}/stream", last)
 
 
 def say(app: App, run_id: str, number: int) -> None:
@@ -278,15 +245,15 @@ def test_a_comment_is_sent_while_only_the_counts_move() -> None:
 
     class OneRun:
         def __init__(self) -> None:
-            self.broadcast = Broadcast("r", 0, lambda _: b"")
+            self.broadcast = Broadcast("r", 0, streams.RUNS)
 
         @contextmanager
-        def watching(self, _: object) -> Iterator[Broadcast]:
+        def watching(self, *_: object) -> Iterator[Broadcast]:
             yield self.broadcast
 
     async def story() -> None:
         runs: Any = OneRun()
-        stream = streams.EventStream(runs, run, 0, heartbeat=0.2)
+        stream = streams.EventStream(runs, streams.RUNS, run, 0, heartbeat=0.2)
         told: list[bytes] = []
 
         async def read() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -18,6 +19,7 @@ from tarantella.services.workflows import Draft
 from tarantella.store import workflow_tasks
 from tarantella.store.tx import Tx
 from tarantella.store.workflow_tasks import Kind, Verdict
+from tests.integration.api.listening import watched
 from tests.integration.api.live import serving
 from tests.integration.api.talking import Talker
 
@@ -689,10 +691,73 @@ def test_a_reason_that_is_none_is_refused(client: Talker, reason: Any) -> None:
 # -- who watches
 
 
+def test_the_stream_of_a_workflow_has_every_event_once_in_order_and_ends_after_the_last(
+    client: Talker, app: App
+) -> None:
+    flow = str(made(client, start=True)["id"])
+    path = f"/workflows/{flow}/events/stream"
+
+    def go_on() -> None:
+        for name, verdict in (("Collect", FINE), ("Dedupe", BROKEN), ("Validate", FINE)):
+            do(app, name, verdict)
+
+    with serving(app) as live:
+        going_on = threading.Timer(0.5, go_on)
+        going_on.start()
+        *history, end = watched(live, path)
+        going_on.join()
+        assert [number for message in history for number in message.sequences] == list(range(1, 11))
+        events = [each for message in history for each in (message.data if message.kind == "batch" else [message.data])]
+        assert events == client.get(f"/workflows/{flow}/events")
+        assert (end.kind, end.data, "canary" in str(history)) == ("end", {"status": "failed"}, False)
+        # Who was cut off misses nothing, and there is nothing to come back for.
+        assert [message.id for message in watched(live, path, last=8)[:-1]] == [9, 10]
+        again = httpx2.get(live.url + path, headers={"Last-Event-ID": "10"})
+        assert again.status_code == 204
+        # A recovery goes on with the numbers.
+        client.post(f"/workflows/{flow}/recover")
+        ending = threading.Timer(0.5, client.post, (f"/workflows/{flow}/cancel",))
+        ending.start()
+        *rest, end = watched(live, path, last=10)
+        ending.join()
+        told = [number for message in rest for number in message.sequences]
+        assert (told, end.data) == ([11, 12], {"status": "cancelled"})
+
+
+def test_a_workflow_that_there_is_not_has_no_stream(client: Talker, app: App) -> None:
+    path = f"/workflows/{UNKNOWN}/events/stream"
+    assert client.refused("GET", path)["status"] == 404
+    with serving(app) as live:
+        flow = made(client)["id"]
+        nonsense = httpx2.get(f"{live.url}/workflows/{flow}/events/stream", headers={"Last-Event-ID": "x"})
+        assert nonsense.status_code == 422
+
+
+def test_a_workflow_that_waits_is_watched_until_the_server_stops(client: Talker, app: App) -> None:
+    flow = made(client)["id"]
+    with serving(app) as live:
+        threading.Timer(0.5, setattr, (live.server, "should_exit", True)).start()
+        [created, end] = watched(live, f"/workflows/{flow}/events/stream")
+        assert (created.id, end.data) == (1, {"status": "server stopped"})
+
+
+def test_templates_are_listed_page_by_page(client: Talker) -> None:
+    names = [f"t{number}" for number in range(5)]
+    for name in reversed(names):
+        client.http.put(f"/workflows/templates/{name}", json={"steps": DIAMOND[:1]})
+    paged, path = [], "/workflows/templates?limit=2"
+    while path:
+        answer = client.http.get(path)
+        paged += [each["name"] for each in answer.json()]
+        path = answer.links["next"]["url"] if "next" in answer.links else ""
+    assert paged == names
+    assert client.refused("GET", "/workflows/templates?cursor=x")["status"] == 422
+
+
 def test_row_161_workflows_and_the_seconds_of_their_steps_are_told_to_prometheus(client: Talker, app: App) -> None:
     odd = 'a"b\\c\nd'
     steps = [{**DIAMOND[0], "max_retries": 0}, {"name": "Odd", "task_type": odd, "handler": "export"}]
-    made(client, steps, start=True)
+    flow = made(client, steps, start=True)
     do(app, "Collect", BROKEN, seconds=3.0)
     do(app, "Odd", seconds=4.0)
     made(client)
@@ -706,6 +771,8 @@ def test_row_161_workflows_and_the_seconds_of_their_steps_are_told_to_prometheus
     assert 3.0 <= float(took.split()[-1]) < 5.0
     assert f'{name}_count{{type="a\\"b\\\\c d",status="completed"}} 1' in told
     assert client.get("/system")["workflows"] == {"failed": 1, "pending": 1}
+    client.delete(f"/workflows/{flow['id']}")
+    assert took in client.http.get("/metrics").text.splitlines()
 
 
 def test_types_of_steps_are_few_in_what_prometheus_is_told(client: Talker, app: App) -> None:

@@ -191,6 +191,17 @@ def test_a_job_is_made_of_what_stands_on_its_page(dashboard: Dashboard, site: Si
     assert told(dashboard, "GET", "/schedules")[0]["paused"]
 
 
+def test_templates_come_as_many_as_are_asked_for(dashboard: Dashboard) -> None:
+    for number in range(60):
+        body = {"steps": [{"name": "Clean up", "handler": "clean_up"}]}
+        told(dashboard, "PUT", f"/workflows/templates/t{number:02}", body)
+    page = dashboard.open("workflows")
+    expect(page.get_by_text("t49", exact=True)).to_be_visible()
+    expect(page.get_by_text("t50", exact=True)).to_have_count(0)
+    page.get_by_role("button", name="More").click()
+    expect(page.get_by_text("t59", exact=True)).to_be_visible()
+
+
 def test_the_graph_of_a_workflow_shows_its_states_and_it_is_recovered(dashboard: Dashboard, site: Site) -> None:
     job = made_job(dashboard, site.url_for("/404"))
     steps = [

@@ -92,13 +92,18 @@ class ScheduleView(Told):
             late_seconds=round(max(0.0, now - next_at), 3) if next_at is not None else 0.0,
             last=None
             if schedule.last is None
-            else LastView(at=moment(schedule.last.at), came=schedule.last.came, detail=schedule.last.detail),
+            else LastView(at=moment(schedule.last.at), came=schedule.last.came, detail=_readable(schedule.last.detail)),
             last_run_id=schedule.last_run_id,
             runs=schedule.runs,
             skipped=schedule.skipped,
             missed=schedule.missed,
             refused=schedule.refused,
         )
+
+
+def _readable(text: str | None) -> str | None:
+    """Why a job can't be run can have an address in it, and that a password."""
+    return redact(text) if text else None
 
 
 class TimeView(Told):

@@ -31,11 +31,10 @@ from tarantella.domain.workflow import (
     WorkflowStatus,
     numbered,
 )
-from tarantella.services.workflows import Detailed, Draft, Task, Template, Workflow, counted
+from tarantella.services.workflows import MOST_SHOWN_BYTES, Detailed, Draft, Task, Template, Workflow, counted
 from tarantella.store.workflow_tasks import Kind
 
 LONGEST_REASON = 1_000
-MOST_SHOWN_BYTES = 20_000  # of a result among those of other steps
 TEMPLATE_NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 _S = StepStatus
 
@@ -328,7 +327,7 @@ class StepView(StepFacts):
             celery_task_id=task.celery_task_id,
             run_id=task.run_id,
             waits_for=waits.of_task(found.workflow, task, found.tasks),
-            result=dict(task.result) if whole or _is_short(task.result) else None,
+            result=dict(task.result) if task.result is not None and (whole or _is_short(task.result)) else None,
             error_message=_readable(task.error_message),
             next_at=moment(task.next_at),
             deadline_at=moment(task.deadline_at) if task.status is _S.RUNNING else None,

@@ -445,6 +445,14 @@ CREATE INDEX workflow_states_by_status ON workflow_states (status, created_at, i
 
 CREATE INDEX workflow_states_of_job ON workflow_states (job_id, created_at, id) WHERE job_id IS NOT NULL;
 
+CREATE TABLE workflow_step_sums (
+	task_type VARCHAR(50) COLLATE "C" NOT NULL,
+	status VARCHAR(20) COLLATE "C" NOT NULL,
+	steps BIGINT DEFAULT 0 NOT NULL,
+	seconds DOUBLE PRECISION NOT NULL,
+	PRIMARY KEY (task_type, status)
+);
+
 CREATE TABLE workflow_tasks (
 	id VARCHAR(36) COLLATE "C" NOT NULL,
 	workflow_id VARCHAR(36) COLLATE "C" NOT NULL,
@@ -479,8 +487,6 @@ CREATE INDEX workflow_tasks_by_celery_id ON workflow_tasks (celery_task_id) WHER
 CREATE INDEX workflow_tasks_by_run ON workflow_tasks (run_id) WHERE run_id IS NOT NULL;
 
 CREATE INDEX workflow_tasks_by_status ON workflow_tasks (workflow_id, status);
-
-CREATE INDEX workflow_tasks_by_type ON workflow_tasks (task_type, status, actual_duration);
 
 CREATE UNIQUE INDEX workflow_tasks_in_order ON workflow_tasks (workflow_id, step_index);
 

@@ -1,8 +1,8 @@
 // Workflows, and the templates that they are made of.
 
-import { ask, query, tell } from "./ask.js";
+import { query, tell } from "./ask.js";
 import { h, put } from "./dom.js";
-import { growing, repeat } from "./live.js";
+import { growing } from "./live.js";
 import { button, chip, choice, empty, table } from "./parts.js";
 import { between, distance, moment, short } from "./words.js";
 
@@ -20,7 +20,7 @@ export async function show(place, signal, wanted) {
   );
   put(place, h("h1", null, "Workflows"), h("div", { class: "row" }, h("a", { class: "button main", href: "#/workflows/new" }, "New workflow"), filter), rows, h("h2", null, "Templates"), templates);
   await growing(rows, `/workflows${query({ group: wanted.get("group"), limit: 50 })}`, workflowTable, signal);
-  await repeat(10, templates, () => ask("/workflows/templates", signal), templateTable, signal);
+  await growing(templates, "/workflows/templates?limit=50", templateTable, signal, 10);
 }
 
 const workflowTable = (workflows) =>
