@@ -283,6 +283,9 @@ def test_other_files_can_be_named(shell: Shell, scripts: Scripts) -> None:
     files = ("--task-queue", "mine.json", "--scraper-config", "mine.yaml")
     assert shell.run("queue", "run", *files).code == 0
     assert len(listed(shell, "--task-queue", "mine.json")) == 1 and listed(shell) == {}
+    [queue] = shell.run("queue", "overview", "--json").json
+    assert (Path(queue["queue"]).name, queue["completed"], queue["pending"]) == ("mine.json", 1, 0)
+    assert "mine.json" in shell.run("queue", "overview").out
 
 
 @pytest.mark.parametrize(

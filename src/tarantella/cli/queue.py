@@ -263,6 +263,20 @@ def failures(
     return 0
 
 
+@app.command(cls=Command)
+def overview(
+    as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None, database_url: DatabaseUrl = None
+) -> int:
+    """List the queues that were ever run on this database, and how their gaps stand."""
+    from tarantella.cli import queue_shown
+    from tarantella.cli.opening import opened, run_async
+    from tarantella.services import queue
+
+    with opened(data_dir, database_url, verbose=verbose) as tarantella:
+        queue_shown.show_queues(tarantella.terminal, run_async(queue.counts(tarantella.app)), as_json=as_json)
+    return 0
+
+
 def _priority(name: PriorityName | None) -> Priority | None:
     from tarantella.domain.gap import PRIORITIES
 

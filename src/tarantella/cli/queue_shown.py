@@ -190,3 +190,12 @@ def show_failures(terminal: Terminal, counts: Mapping[ScriptFailure, int], *, as
     shown = [{**row, "retried": "yes" if row["retried"] else "no"} for row in rows]
     columns = {"failure": "failure", "given up": "given_up", "retried": "retried", "when": "meaning"}
     show_table(terminal, shown, columns, "")
+
+
+def show_queues(terminal: Terminal, counts: Mapping[str, Mapping[GapStatus, int]], *, as_json: bool) -> None:
+    rows = [{"queue": name, **{str(status): number for status, number in of.items()}} for name, of in counts.items()]
+    if as_json:
+        terminal.show_json(rows)
+        return
+    columns = {name: name for name in ("queue", *GapStatus)}
+    show_table(terminal, rows, columns, "No queue was run here yet: `tarantella queue run` runs one.")
