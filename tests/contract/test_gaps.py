@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -15,8 +16,10 @@ from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure
 from tarantella.store import gaps, workers
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place
 from tarantella.store.gaps import GapStatus, Left, StoredGap, TakenIn, Which
 from tarantella.store.ids import new_id
+from tarantella.store.tx import Tx
 from tarantella.store.workers import WorkerInfo
 
 T = TypeVar("T")
@@ -106,6 +109,28 @@ def test_a_gap_is_begun_by_one(queue: Queue) -> None:
     assert found is not None
     assert [queue.begin(found), queue.begin(found)] == [True, False]
     assert queue.read(gaps.running) == {"x": 1}
+
+
+def test_those_who_count_at_the_same_moment_find_no_more_room_than_there_is(queue: Queue, place: Place) -> None:
+    queue.take_in([gap(str(number)) for number in range(4)])
+
+    def begin(tx: Tx, gap: StoredGap) -> bool:
+        begun = gaps.begin(tx, gap, owner=new_id(), host="here", now=queue.now, limit=2)
+        time.sleep(0.1)  # whoever looks only now does not see it yet
+        return begun
+
+    some = queue.all()
+
+    async def all_at_once(others: Sequence[Database]) -> list[bool]:
+        asked = (other.write(partial(begin, gap=gap)) for other, gap in zip(others, some, strict=True))
+        return await asyncio.gather(*asked)
+
+    others = [Database(place) for _ in range(4)]
+    try:
+        assert sum(asyncio.run(all_at_once(others))) == 2
+    finally:
+        for other in others:
+            other.close()
 
 
 def test_what_came_of_it_is_stored_once(queue: Queue) -> None:

@@ -234,10 +234,8 @@ class _Filling:
 
     def _claim(self, tx: Tx, gap: StoredGap, limits: Mapping[str, int | None]) -> bool:
         workers.check_alive(tx, self._worker_id)
-        limit = limits.get(gap.scraper)
-        if limit is not None and gaps.running(tx).get(gap.scraper, 0) >= limit:
-            return False
-        return gaps.begin(tx, gap, owner=self._worker_id, host=self._app.hostname, now=self._app.now())
+        now, limit = self._app.now(), limits.get(gap.scraper)
+        return gaps.begin(tx, gap, owner=self._worker_id, host=self._app.hostname, now=now, limit=limit)
 
     async def _do(self, gap: StoredGap) -> None:
         found = command_for(self._plan, gap.gap)

@@ -19,6 +19,7 @@ from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure, again_after
 from tarantella.domain.struct import Frozen, replace
 from tarantella.store.connection import Row
+from tarantella.store.dialect.contract import Point
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
 
@@ -290,8 +291,13 @@ def running(tx: Tx) -> dict[str, int]:
     return {row.scraper: row.n for row in rows}
 
 
-def begin(tx: Tx, gap: StoredGap, *, owner: str, host: str, now: float) -> bool:
-    """Take a gap; False where somebody else has."""
+def begin(tx: Tx, gap: StoredGap, *, owner: str, host: str, now: float, limit: int | None = None) -> bool:
+    """Take a gap; False where somebody else has, or where as many of its scraper are being executed as may be."""
+    if limit is not None:
+        # Two that count at the same moment would both find room for one more.
+        tx.serialise(Point.SCRAPERS)
+        if running(tx).get(gap.scraper, 0) >= limit:
+            return False
     return bool(
         tx.execute(
             "UPDATE gaps SET status = 'running', owner = :owner, host = :host, tries = tries + 1, started_at = :now, "
