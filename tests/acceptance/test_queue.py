@@ -429,6 +429,7 @@ def test_endless_output_is_cut_and_secrets_are_blotted_out(shell: Shell, scripts
         for _ in range(60):
             print(line, end="")
         print("my token is", os.environ["SITE_TOKEN"], "at http://me:secret@127.0.0.1/")
+        print("my database is postgresql://me:secret@127.0.0.1/db, my proxy socks5h://:secret@[::1]:9")
         print("saved 2 records")
         """,
     )
