@@ -151,7 +151,11 @@ def test_a_script_that_can_not_even_be_looked_for_costs_no_other(shell: Shell, s
 def test_nothing_in_a_file_moves_the_cursor(shell: Shell, scripts: Scripts) -> None:
     scripts.script("works", "print('\\x1b[2J saved 3 records')")
     scripts.gap("works", part=1)
-    for more in ({"id": "a\x1b[2Jb", "source": "\x1b[31m"}, {"id": "c\x1b[2Jd", "priority": "\x1b[2J"}, {"id": "\x9be"}):
+    for more in (
+        {"id": "a\x1b[2Jb", "source": "\x1b[31m"},
+        {"id": "c\x1b[2Jd", "priority": "\x1b[2J"},
+        {"id": "\x9be"},
+    ):
         scripts.tasks.append({**scripts.tasks[0], "part": len(scripts.tasks), **more})
     scripts.write()
     for command in (["run", "--dry-run"], ["run"], ["list"], ["show", "task_000001"], ["show", "a\x1b[2Jb"]):

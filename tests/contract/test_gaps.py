@@ -14,6 +14,7 @@ from tarantella.domain.gap import Gap
 from tarantella.domain.run import Priority
 from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure
+from tarantella.domain.struct import replace
 from tarantella.store import gaps, workers
 from tarantella.store.database import Database
 from tarantella.store.dialect import Place
@@ -82,6 +83,16 @@ def test_a_file_that_is_taken_in_twice_brings_nothing_new(queue: Queue) -> None:
     assert queue.take_in([gap("a"), gap("b")]).new == 2
     assert queue.take_in([gap("a"), gap("b")]) == TakenIn()
     assert queue.states() == {"a": "pending", "b": "pending"}
+
+
+def test_what_a_file_says_again_is_not_even_written(queue: Queue) -> None:
+    queue.take_in([gap("a"), gap("b")])
+    queue.now += 10
+    queue.take_in([gap("a"), replace(gap("b"), reason="it is late", estimated_minutes=1.5)])
+    assert {each.name: (each.updated_at, each.reason, each.estimated_minutes) for each in queue.all()} == {
+        "a": (1_000.0, None, None),
+        "b": (1_010.0, "it is late", 1.5),
+    }
 
 
 def test_two_that_say_the_same_are_one(queue: Queue) -> None:
