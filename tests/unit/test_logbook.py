@@ -89,3 +89,16 @@ def test_rubbish_says_nothing(tmp_path: Path) -> None:
     (tmp_path / logbook.FOLDER / logbook.LOCK).write_bytes(b"\xff")
     assert logbook.holder(tmp_path) is None and not logbook.tell_to_end(tmp_path)
     held.close()
+
+
+def test_a_log_grows_only_so_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(logbook, "LONGEST_LOG", 100)
+    held, path = Logbook(tmp_path), logbook.log_file(tmp_path)
+    with path.open("a") as log:
+        for _ in range(3):
+            print("x" * 100, file=log, flush=True)
+            held.cut_log()
+        print("and so on", file=log, flush=True)
+    held.close()
+    assert path.read_text() == "and so on\n"
+    assert path.with_suffix(".old").read_text() == "x" * 100 + "\n"

@@ -320,6 +320,8 @@ def logs(
                 show(line)
             else:
                 time.sleep(LOOK_SECONDS)
+                if path.stat().st_size < file.tell():
+                    file.seek(0)  # it became too long, and was begun anew
     return 0
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
 import signal
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
@@ -14,6 +16,7 @@ from tarantella.domain.errors import Conflict, StoreBroken
 from tarantella.domain.struct import Frozen, replace
 
 FOLDER, LOCK, FILE, LOG = "autopilot", "lock", "state.json", "log"
+LONGEST_LOG = 10_000_000  # bytes
 
 
 class Logbook:
@@ -47,6 +50,14 @@ class Logbook:
         new = self._file.with_suffix(".new")
         new.write_bytes(msgspec.json.encode(flight) + b"\n")
         new.replace(self._file)
+
+    def cut_log(self) -> None:
+        """Put a log away that has become long, in the place of the one before it. We write to its end, wherever that is."""
+        log = self._file.with_name(LOG)
+        with suppress(OSError):
+            if log.stat().st_size > LONGEST_LOG:
+                shutil.copyfile(log, log.with_suffix(".old"))
+                os.truncate(log, 0)
 
     def close(self) -> None:
         os.close(self._lock)
