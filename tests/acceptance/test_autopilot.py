@@ -148,6 +148,17 @@ def test_a_task_that_is_added_is_done_at_once(shell: Shell, scripts: Scripts) ->
     until(lambda: seasons(shell) == ["2020", "2021"], PATIENCE, "what was added was not done")
 
 
+def test_a_task_that_is_added_while_scripts_are_running_is_done_after_them(shell: Shell, scripts: Scripts) -> None:
+    (shell.folder / "config" / "expected_coverage.yaml").unlink()
+    slow = "import time; open('began', 'a').close(); time.sleep(1.5)\n" + COLLECTS
+    scripts.script("collects", slow, accepted_parameters=["season"])
+    scripts.gap("collects", season="2020")
+    start(shell, "--interval-minutes", "60")
+    until((shell.folder / "began").exists, PATIENCE, "it never began")
+    scripts.gap("collects", "CRITICAL", season="2021")
+    until(lambda: seasons(shell) == ["2020", "2021"], 20, "what was added was not done")
+
+
 def test_there_is_one_for_each_data_directory(shell: Shell, scripts: Scripts) -> None:
     start(shell)
     done = shell.run("autopilot", "start")

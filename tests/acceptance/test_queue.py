@@ -122,6 +122,47 @@ def test_a_link_that_leads_out_of_the_folder_of_scripts_is_not_followed(shell: S
     assert not (shell.folder / "was-here").exists()
 
 
+def test_a_file_that_only_shares_a_part_of_its_name_is_no_script_of_a_scraper(shell: Shell, scripts: Scripts) -> None:
+    scripts.script("scraper", "open('was-here', 'w')", where="scripts")
+    scripts.scrapers["league_scraper"] = {}
+    scripts.script("scraper", "open('was-here', 'w')", where="scripts")
+    gap = scripts.gap("league_scraper")
+    assert shell.run("queue", "run").code == 1
+    assert listed(shell)[gap]["failure"] == "script"
+    assert not (shell.folder / "was-here").exists()
+
+
+def test_a_script_that_can_not_even_be_looked_for_costs_no_other(shell: Shell, scripts: Scripts) -> None:
+    scripts.script("works", WORKS)
+    (shell.folder / "scripts" / "etl" / "round.py").symlink_to("round.py")
+    scripts.scrapers["round"] = {"script": "scripts/etl/round.py"}
+    scripts.scrapers["long"] = {"script": "x" * 5_000}
+    scripts.script("works", WORKS)
+    lost = [scripts.gap("round"), scripts.gap("long")]
+    works = scripts.gap("works")
+    assert shell.run("queue", "run", "--dry-run").code == 0
+    done = shell.run("queue", "run")
+    assert done.code == 1 and "Traceback" not in done.err
+    found = listed(shell)
+    assert [found[each]["failure"] for each in lost] == ["script", "script"]
+    assert found[works]["status"] == "completed"
+
+
+def test_nothing_in_a_file_moves_the_cursor(shell: Shell, scripts: Scripts) -> None:
+    scripts.script("works", "print('\\x1b[2J saved 3 records')")
+    scripts.gap("works", part=1)
+    for more in (
+        {"id": "a\x1b[2Jb", "source": "\x1b[31m"},
+        {"id": "c\x1b[2Jd", "priority": "\x1b[2J"},
+        {"id": "\x9be"},
+    ):
+        scripts.tasks.append({**scripts.tasks[0], "part": len(scripts.tasks), **more})
+    scripts.write()
+    for command in (["run", "--dry-run"], ["run"], ["list"], ["show", "task_000001"], ["show", "a\x1b[2Jb"]):
+        done = shell.run("queue", *command)
+        assert not {"\x1b", "\x9b"} & set(done.out + done.err), command
+
+
 def test_each_failure_says_why(shell: Shell, scripts: Scripts) -> None:
     scripts.script("silent", "")
     scripts.script("nothing", "print('collected 0 games')")
@@ -395,6 +436,7 @@ def test_endless_output_is_cut_and_secrets_are_blotted_out(shell: Shell, scripts
         for _ in range(60):
             print(line, end="")
         print("my token is", os.environ["SITE_TOKEN"], "at http://me:secret@127.0.0.1/")
+        print("my database is postgresql://me:secret@127.0.0.1/db, my proxy socks5h://:secret@[::1]:9")
         print("saved 2 records")
         """,
     )

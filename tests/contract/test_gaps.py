@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, TypeVar
@@ -13,10 +14,13 @@ from tarantella.domain.gap import Gap
 from tarantella.domain.run import Priority
 from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure
+from tarantella.domain.struct import replace
 from tarantella.store import gaps, workers
 from tarantella.store.database import Database
+from tarantella.store.dialect import Place
 from tarantella.store.gaps import GapStatus, Left, StoredGap, TakenIn, Which
 from tarantella.store.ids import new_id
+from tarantella.store.tx import Tx
 from tarantella.store.workers import WorkerInfo
 
 T = TypeVar("T")
@@ -81,6 +85,16 @@ def test_a_file_that_is_taken_in_twice_brings_nothing_new(queue: Queue) -> None:
     assert queue.states() == {"a": "pending", "b": "pending"}
 
 
+def test_what_a_file_says_again_is_not_even_written(queue: Queue) -> None:
+    queue.take_in([gap("a"), gap("b")])
+    queue.now += 10
+    queue.take_in([gap("a"), replace(gap("b"), reason="it is late", estimated_minutes=1.5)])
+    assert {each.name: (each.updated_at, each.reason, each.estimated_minutes) for each in queue.all()} == {
+        "a": (1_000.0, None, None),
+        "b": (1_010.0, "it is late", 1.5),
+    }
+
+
 def test_two_that_say_the_same_are_one(queue: Queue) -> None:
     taken = queue.take_in([gap("a", season="1"), gap("b", season="1"), gap("c", season="2")])
     assert (taken.new, taken.doubled) == (2, ("b",))
@@ -106,6 +120,28 @@ def test_a_gap_is_begun_by_one(queue: Queue) -> None:
     assert found is not None
     assert [queue.begin(found), queue.begin(found)] == [True, False]
     assert queue.read(gaps.running) == {"x": 1}
+
+
+def test_those_who_count_at_the_same_moment_find_no_more_room_than_there_is(queue: Queue, place: Place) -> None:
+    queue.take_in([gap(str(number)) for number in range(4)])
+
+    def begin(tx: Tx, gap: StoredGap) -> bool:
+        begun = gaps.begin(tx, gap, owner=new_id(), host="here", now=queue.now, limit=2)
+        time.sleep(0.1)  # whoever looks only now does not see it yet
+        return begun
+
+    some = queue.all()
+
+    async def all_at_once(others: Sequence[Database]) -> list[bool]:
+        asked = (other.write(partial(begin, gap=gap)) for other, gap in zip(others, some, strict=True))
+        return await asyncio.gather(*asked)
+
+    others = [Database(place) for _ in range(4)]
+    try:
+        assert sum(asyncio.run(all_at_once(others))) == 2
+    finally:
+        for other in others:
+            other.close()
 
 
 def test_what_came_of_it_is_stored_once(queue: Queue) -> None:

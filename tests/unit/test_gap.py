@@ -25,6 +25,14 @@ TASK: dict[str, Any] = {
 }
 
 
+def nested(levels: int) -> Any:
+    """A list in a list in a list, as deep as a parser lets pass."""
+    value: Any = "x"
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
 def test_an_entry_is_read_and_written_as_it_was() -> None:
     [gap] = gaps_of({"tasks": [TASK]}).gaps
     assert (gap.priority, gap.estimated_minutes) == (Priority.CRITICAL, 45.0)
@@ -46,6 +54,8 @@ def test_an_entry_is_read_and_written_as_it_was() -> None:
         ({**TASK, "estimated_time_minutes": float("nan")}, "estimated_time_minutes is nan"),
         ({**TASK, "estimated_time_minutes": "5"}, "estimated_time_minutes is '5'"),
         ({**TASK, "missing_files": ["x" * 1_000_000]}, "more than 1,000,000 bytes"),
+        ({**TASK, "missing_files": nested(51)}, "more than 50 levels deep"),
+        ({**TASK, "missing_files": nested(1_000)}, "more than 50 levels deep"),
     ],
 )
 def test_an_entry_that_is_none_is_told_of_and_costs_no_other(said: Any, told: str) -> None:
@@ -64,6 +74,11 @@ def test_an_id_that_comes_twice_counts_once() -> None:
 def test_numbers_are_ids_too_and_priorities_have_any_case() -> None:
     [gap] = gaps_of({"tasks": [{**TASK, "id": 7, "priority": "low"}]}).gaps
     assert (gap.id, gap.priority) == ("7", Priority.LOW)
+
+
+def test_an_entry_that_can_not_be_read_is_known_by_its_number_too() -> None:
+    [problem] = gaps_of({"tasks": [{**TASK, "id": 7, "priority": "URGENT"}]}).problems
+    assert problem.id == "7"
 
 
 @pytest.mark.parametrize("document", [None, [], {}, {"tasks": {}}, {"tasks": None}, "tasks"])

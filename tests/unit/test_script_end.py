@@ -25,6 +25,8 @@ from tarantella.domain.script_end import POLICY, ScriptFailure, again_after, cou
         ("5 of 7 pages", 5),
         ("0/7 new items", 0),
         ("{" * 100_000, None),
+        (f"saved {10**30} records", 2**63 - 1),
+        (f'{{"records": {10**30}}}', 2**63 - 1),
     ],
 )
 def test_what_a_script_says_it_collected(stdout: str, records: int | None) -> None:

@@ -178,10 +178,10 @@ def _in_background(data_dir: Path | None, database_url: str | None, *, as_json: 
     from tarantella.settings import load
 
     folder = load(data_dir=data_dir, database_url=database_url).data_dir
-    if (there := logbook.living(folder)) is not None and logbook.is_held(folder):
-        raise Conflict(
-            f"An autopilot runs here already (process {there.pid}).", remedy="`tarantella autopilot stop` stops it."
-        )
+    if logbook.is_held(folder):
+        there = logbook.holder(folder)
+        who = f" (process {there.pid})" if there is not None else ""
+        raise Conflict(f"An autopilot runs here already{who}.", remedy="`tarantella autopilot stop` stops it.")
     path = logbook.log_file(folder)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     command = [sys.executable, "-m", "tarantella", *sys.argv[1:], "--foreground"]
@@ -215,29 +215,30 @@ def stop(
     data_dir: DataDir = None,
 ) -> int:
     """Let the scripts that are running finish, and end it; those that take longer are ended."""
-    import os
-    import signal
     import time
 
     from tarantella.cli import exits
+    from tarantella.cli.command import say_error
     from tarantella.cli.signals import SAME_WISH_SECONDS
     from tarantella.cli.terminal import open_terminal
     from tarantella.services import logbook
     from tarantella.settings import load
 
     folder, terminal = load(data_dir=data_dir).data_dir, open_terminal()
-    flight = logbook.read(folder)
-    if flight is None or not logbook.is_held(folder):
+    if not logbook.is_held(folder):
         _say_ended(terminal, NOBODY, was_there=False, as_json=as_json)
         return exits.COMPLETE
-    os.kill(flight.pid, signal.SIGTERM)
     give_up = time.monotonic() + max(wait, SAME_WISH_SECONDS + 0.1)
-    while logbook.is_held(folder) and time.monotonic() < give_up:
-        time.sleep(LOOK_SECONDS)
-    if logbook.is_held(folder):
-        os.kill(flight.pid, signal.SIGTERM)
-        while logbook.is_held(folder) and time.monotonic() < give_up + STARTS_WITHIN:
+    for _ in range(2):  # the second wish ends the scripts, too
+        if logbook.is_held(folder) and not logbook.tell_to_end(folder) and logbook.is_held(folder):
+            say_error("An autopilot is there, but nobody can say which process: it may be on another machine.")
+            return exits.FAILED
+        while logbook.is_held(folder) and time.monotonic() < give_up:
             time.sleep(LOOK_SECONDS)
+        give_up += STARTS_WITHIN
+    if logbook.is_held(folder):
+        say_error("The autopilot was told to end, and has not yet. `autopilot status` tells what it does.")
+        return exits.FAILED
     _say_ended(terminal, "The autopilot has ended.", was_there=True, as_json=as_json)
     return exits.COMPLETE
 
@@ -319,6 +320,8 @@ def logs(
                 show(line)
             else:
                 time.sleep(LOOK_SECONDS)
+                if path.stat().st_size < file.tell():
+                    file.seek(0)  # it became too long, and was begun anew
     return 0
 
 

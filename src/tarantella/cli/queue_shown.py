@@ -10,6 +10,7 @@ from typing import Any
 from tarantella.cli import words
 from tarantella.cli.shown import show_lines, show_table
 from tarantella.cli.terminal import Terminal
+from tarantella.domain.gap import Problem
 from tarantella.domain.run import Priority
 from tarantella.domain.script_end import POLICY, Ended, ScriptFailure
 from tarantella.services.filling import Filled, Look, Summary, Watcher
@@ -46,14 +47,15 @@ class Watching(Watcher):
                 told.append(f"{number} {what}")
         self._terminal.say(", ".join(told) + f"; {self._at_once} at a time.")
         for problem in plan.read.problems:
-            self._terminal.say(f"Left out: {problem.place} ({problem.id or 'no id'}): {problem.told}")
+            self._terminal.say(_left_out(problem))
         for name in taken.doubled:
-            self._terminal.say(f"Left out: {name} says the same as one before it.")
+            self._terminal.say(words.clean(f"Left out: {name} says the same as one before it."))
         for warning in plan.scrapers.warnings:
-            self._terminal.say(warning)
+            self._terminal.say(words.clean(warning))
 
     def began(self, gap: StoredGap, command: list[str]) -> None:
-        self._terminal.say(f"{gap.name} {gap.priority.name} {gap.source}: {words.clean(shlex.join(command))[:300]}")
+        does = words.clean(shlex.join(command))[:300]
+        self._terminal.say(f"{words.clean(gap.name)} {gap.priority.name} {words.clean(gap.source)}: {does}")
 
     def filled(self, filled: Filled) -> None:
         gap, ended = filled.gap, filled.ended
@@ -64,7 +66,7 @@ class Watching(Watcher):
             told = f"is tried again: {_why(ended)}"
         else:
             told = f"failed: {_why(ended)}"
-        self._terminal.say(f"{gap.name} {told}")
+        self._terminal.say(f"{words.clean(gap.name)} {told}")
 
     def looked(self, look: Look) -> None:
         if (now := self._clock()) < self._next:
@@ -76,6 +78,10 @@ class Watching(Watcher):
 
     def stopping(self) -> None:
         self._terminal.say(STOPPING)
+
+
+def _left_out(problem: Problem) -> str:
+    return words.clean(f"Left out: {problem.place} ({problem.id or 'no id'}): {problem.told}")
 
 
 def _why(ended: Ended) -> str:
@@ -104,11 +110,11 @@ def show_summary(
         if parts:
             terminal.show(f"\n{title}:")
         for name, counts in parts.items():
-            terminal.show(f"  {name}: {counts['completed']} completed, {counts['failed']} failed")
+            terminal.show(f"  {words.clean(name)}: {counts['completed']} completed, {counts['failed']} failed")
     if reconciled is not None:
         terminal.show(f"\nLooked again: {words.count(reconciled.missing, 'gap')} in {words.nearby(USUAL)}.")
         for problem in reconciled.problems:
-            terminal.say(f"Not everything could be looked at, so the file stays as it was: {problem}")
+            terminal.say(f"Not everything could be looked at, so the file stays as it was: {words.clean(problem)}")
     if summary.count(GapStatus.FAILED):
         terminal.say("\n`tarantella queue list --status failed` tells why; `queue retry` takes them back.")
     if summary.elsewhere:
@@ -134,10 +140,10 @@ def show_plan(terminal: Terminal, plan: Plan, priority: Priority | None, *, as_j
     for name, number in told["by_priority"].items():
         terminal.show(f"  {name.capitalize()}: {number}")
     for problem in plan.read.problems:
-        terminal.say(f"Left out: {problem.place} ({problem.id or 'no id'}): {problem.told}")
+        terminal.say(_left_out(problem))
     for task in told["tasks"]:
         does = shlex.join(task["command"]) if task["command"] else f"would fail: {task['failure']}: {task['detail']}"
-        terminal.show(f"{task['id']} {task['priority']}: {words.clean(does)}")
+        terminal.show(f"{words.clean(task['id'])} {task['priority']}: {words.clean(does)}")
     terminal.show(f"Skipped: {told['skipped']}: nothing was started.")
 
 

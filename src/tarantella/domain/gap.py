@@ -15,6 +15,7 @@ from tarantella.domain.struct import Frozen
 LONGEST_NAME = 200  # characters of an id, a source, a scraper
 LONGEST_REASON = 2_000
 MOST_PARAMS_BYTES = 1_000_000
+DEEPEST = 50  # what is stored, or told to a script, is written as JSON again, which goes only so deep
 MOST_MINUTES = 7 * 24 * 60.0
 PENDING = "pending"
 # What every gap has; all else that it says is for its scraper.
@@ -93,8 +94,7 @@ def gaps_of(document: Any) -> GapsRead:
             if gap.id in seen:
                 raise NotGaps(f"The id {gap.id!r} was there before; the first one counts.")
         except NotGaps as error:
-            named = said.get("id") if isinstance(said, Mapping) else None
-            problems.append(Problem(place, named if isinstance(named, str) else None, str(error)))
+            problems.append(Problem(place, _named(said), str(error)))
         else:
             seen.add(gap.id)
             gaps.append(gap)
@@ -128,6 +128,8 @@ def _gap_of(said: Any) -> Gap:
         raise NotGaps(f"estimated_time_minutes is {_shown(minutes)}, not a number between 0 and {MOST_MINUTES:g}.")
     reason, status = said.get("reason"), said.get("status", PENDING)
     params = {name: value for name, value in said.items() if name not in KEYS}
+    if _is_deeper(params, DEEPEST):
+        raise NotGaps(f"It is nested more than {DEEPEST} levels deep.")
     if len(json.dumps(params)) > MOST_PARAMS_BYTES:
         raise NotGaps(f"It says more than {MOST_PARAMS_BYTES:,} bytes.")
     return Gap(
@@ -140,6 +142,19 @@ def _gap_of(said: Any) -> Gap:
         reason[:LONGEST_REASON] if isinstance(reason, str) else None,
         status if isinstance(status, str) else PENDING,
     )
+
+
+def _is_deeper(value: Any, levels: int) -> bool:
+    inside = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return levels < 0 or any(_is_deeper(each, levels - 1) for each in inside)
+
+
+def _named(said: Any) -> str | None:
+    """What an entry is called that can't be understood otherwise."""
+    try:
+        return _text(said, "id") if isinstance(said, Mapping) else None
+    except NotGaps:
+        return None
 
 
 def _text(said: Mapping[str, Any], name: str) -> str:

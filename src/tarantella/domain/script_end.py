@@ -61,6 +61,7 @@ _SAID = (
         ),
     ),
 )
+MOST_RECORDS = 2**63 - 1  # that a database can hold; whoever claims more is not believed either
 _LAST = 4_000  # characters in which a reason is looked for
 _COUNTED = r"(?:records?|items?|rows?|games?|pages?|files?|entries|results?|objects?|documents?)"
 _DONE = r"(?:collected|saved|written|wrote|downloaded|scraped|fetched|inserted|uploaded|stored|processed)"
@@ -120,7 +121,7 @@ def counted(stdout: str) -> int | None:
             return told
         for pattern in _COUNTS:
             if found := pattern.search(line):
-                return int(found[1].replace(",", ""))
+                return min(MOST_RECORDS, int(found[1].replace(",", "")))
     return None
 
 
@@ -137,7 +138,7 @@ def _from_json(line: str) -> int | None:
         if isinstance(value, list):
             return len(value)
         if isinstance(value, int) and not isinstance(value, bool):
-            return max(0, value)
+            return min(MOST_RECORDS, max(0, value))
     return None
 
 

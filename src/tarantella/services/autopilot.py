@@ -43,6 +43,8 @@ class Autopilot:
         self._logbook = logbook
         self._watcher = watcher
         self._interrupt = interrupt
+        self._seen: tuple[int, int] | None = None  # the file of gaps, as it was when it was read last
+        self._is_unwritten = False
         self.flight = Flight(
             os.getpid(), app.hostname, now, now, Phase.WAITING, now, now, course.interval_seconds, port=course.port
         )
@@ -52,6 +54,7 @@ class Autopilot:
         beating = asyncio.create_task(self._beat())
         try:
             while True:
+                self._logbook.cut_log()
                 summary = await self._cycle()
                 if self._course.once or self._interrupt.is_set:
                     return summary
@@ -70,8 +73,16 @@ class Autopilot:
         except TarantellaError as error:
             # Somebody may mend the file, or the disk; the next cycle sees.
             log.error("A cycle could not be done", action="cycle_failed", error=str(error))
-            self._tell(failed_cycles=self.flight.failed_cycles + 1, trouble=str(error), cycles=self.flight.cycles + 1)
-            return None
+            trouble = str(error)
+        except Exception as error:  # a defect of ours must not end what nobody watches
+            log.exception("A cycle went wrong", action="cycle_failed", error=str(error))
+            trouble = f"{type(error).__name__}: {error}"
+        else:
+            return self._done(summary, told)
+        self._tell(failed_cycles=self.flight.failed_cycles + 1, trouble=trouble, cycles=self.flight.cycles + 1)
+        return None
+
+    def _done(self, summary: Summary | None, told: dict[str, object]) -> Summary | None:
         self._tell(failed_cycles=0, trouble=told.pop("trouble"), cycles=self.flight.cycles + 1, last=told)
         log.info(
             "A cycle is done", action="cycle_done", **{name: told[name] for name in ("completed", "failed", "missing")}
@@ -79,8 +90,10 @@ class Autopilot:
         return summary
 
     async def _fly(self) -> tuple[Summary | None, dict[str, object]]:
-        before = await self._look()
         file = self._course.looking.output
+        # Before it is read: whoever writes it while scripts are running is heard afterwards.
+        self._seen = _state(file)
+        before = await self._look()
         plan = queue.make_plan(file, self._course.scraper_config)
         if self._course.dry_run:
             told = plan.to_json()
@@ -110,6 +123,8 @@ class Autopilot:
             return None
         self._phase(Phase.SCANNING)
         found = await reconciliation.reconcile(self._app, self._course.looking)
+        if found.taken is not None:
+            self._seen = _state(self._course.looking.output)
         return found.problems[0] if found.problems else None
 
     async def _left(self) -> int:
@@ -121,7 +136,6 @@ class Autopilot:
 
     async def _wait(self) -> None:
         """Until its time has come, the file of gaps has changed, or it is told to stop."""
-        seen = _state(self._course.looking.output)
         self._phase(Phase.WAITING, next_at=self._app.now() + self._course.interval_seconds)
         ends_at = asyncio.get_running_loop().time() + self._course.interval_seconds
         while (left := ends_at - asyncio.get_running_loop().time()) > 0:
@@ -130,7 +144,7 @@ class Autopilot:
                     await self._interrupt.wait()
                 return
             except TimeoutError:
-                if _state(self._course.looking.output) != seen:
+                if _state(self._course.looking.output) != self._seen:
                     log.info("The file of gaps has changed", action="triggered")
                     return
 
@@ -149,8 +163,11 @@ class Autopilot:
         self.flight = replace(self.flight, beat_at=self._app.now(), **changes)
         try:
             self._logbook.write(self.flight)
+            self._is_unwritten = False
         except OSError as error:
-            log.warning("The autopilot's state can't be written", action="unwritten", error=str(error))
+            if not self._is_unwritten:  # it is tried again with every beat
+                log.warning("The autopilot's state can't be written", action="unwritten", error=str(error))
+            self._is_unwritten = True
 
     def progressed(self, **changes: object) -> None:
         """Something has begun or ended."""

@@ -15,7 +15,7 @@ from tarantella.domain.gap import PRIORITIES
 from tarantella.domain.run import Priority
 from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended
-from tarantella.domain.struct import Frozen, Mutable, field
+from tarantella.domain.struct import Frozen, Mutable, field, replace
 from tarantella.log import log
 from tarantella.services.app import App
 from tarantella.services.foreground import Interrupt
@@ -234,10 +234,8 @@ class _Filling:
 
     def _claim(self, tx: Tx, gap: StoredGap, limits: Mapping[str, int | None]) -> bool:
         workers.check_alive(tx, self._worker_id)
-        limit = limits.get(gap.scraper)
-        if limit is not None and gaps.running(tx).get(gap.scraper, 0) >= limit:
-            return False
-        return gaps.begin(tx, gap, owner=self._worker_id, host=self._app.hostname, now=self._app.now())
+        now, limit = self._app.now(), limits.get(gap.scraper)
+        return gaps.begin(tx, gap, owner=self._worker_id, host=self._app.hostname, now=now, limit=limit)
 
     async def _do(self, gap: StoredGap) -> None:
         found = command_for(self._plan, gap.gap)
@@ -264,7 +262,8 @@ class _Filling:
         if status is None:
             # A commit of which nobody heard, or somebody who thought us dead: the row tells which.
             status = (await self._app.database.read(partial(gaps.get, gap_id=gap.id))).status
-        filled = Filled(gap, ended, status)
+        # What the script said is stored. Kept for a summary, it would take gigabytes in a long queue.
+        filled = Filled(gap, replace(ended, stdout="", stderr=""), status)
         self._summary.results.append(filled)
         self._watcher.filled(filled)
 

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import fcntl
 import os
+import shutil
+import signal
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from tarantella.domain.autopilot import Flight, Phase
 from tarantella.domain.errors import Conflict, StoreBroken
-from tarantella.domain.struct import replace
+from tarantella.domain.struct import Frozen, replace
 
 FOLDER, LOCK, FILE, LOG = "autopilot", "lock", "state.json", "log"
+LONGEST_LOG = 10_000_000  # bytes
 
 
 class Logbook:
@@ -31,16 +35,29 @@ class Logbook:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(self._lock)
-            there = read(data_dir)
+            there = holder(data_dir)
             who = f" (process {there.pid})" if there is not None else ""
             remedy = "`tarantella autopilot stop` stops it; `autopilot status` tells what it does."
             raise Conflict(f"An autopilot is already there for {data_dir}{who}.", remedy=remedy) from None
+        try:
+            os.pwrite(self._lock, f"{os.getpid():<10} {_birth(os.getpid()):<80}\n".encode(), 0)
+        except OSError as error:
+            os.close(self._lock)
+            raise StoreBroken(f"{folder} can't be written: {error.strerror}.", remedy="Make room.") from None
         self._file = folder / FILE
 
     def write(self, flight: Flight) -> None:
         new = self._file.with_suffix(".new")
         new.write_bytes(msgspec.json.encode(flight) + b"\n")
         new.replace(self._file)
+
+    def cut_log(self) -> None:
+        """Put a log away that has become long, in the place of the one before it. We write to its end, wherever that is."""
+        log = self._file.with_name(LOG)
+        with suppress(OSError):
+            if log.stat().st_size > LONGEST_LOG:
+                shutil.copyfile(log, log.with_suffix(".old"))
+                os.truncate(log, 0)
 
     def close(self) -> None:
         os.close(self._lock)
@@ -60,6 +77,55 @@ def living(data_dir: Path) -> Flight | None:
     if flight is None or is_held(data_dir):
         return flight
     return replace(flight, phase=Phase.STOPPED)
+
+
+class Holder(Frozen):
+    """The process that holds the lock, if it lives: a number alone may be somebody else's by now."""
+
+    pid: int
+    birth: str
+
+
+def holder(data_dir: Path) -> Holder | None:
+    """Who holds the lock; None where nobody does, or nobody can say."""
+    if not is_held(data_dir):
+        return None
+    try:
+        pid, _, birth = (data_dir / FOLDER / LOCK).read_text("ascii").partition(" ")
+        found = Holder(int(pid), birth.strip())
+        return found if found.pid > 1 and _birth(found.pid) == found.birth else None
+    except (OSError, ValueError):
+        return None
+
+
+def tell_to_end(data_dir: Path) -> bool:
+    """Ask the autopilot to end; False where there is none, or nobody can say which process it is."""
+    there = holder(data_dir)
+    if there is None:
+        return False
+    try:
+        if not hasattr(os, "pidfd_open"):
+            os.kill(there.pid, signal.SIGTERM)
+            return True
+        process = os.pidfd_open(there.pid)
+        try:
+            # Looked at once more now that the number can't be given to anybody else.
+            if _birth(there.pid) == there.birth:
+                signal.pidfd_send_signal(process, signal.SIGTERM)
+        finally:
+            os.close(process)
+    except OSError:
+        return False  # it has just ended, or is another user's
+    return True
+
+
+def _birth(pid: int) -> str:
+    """When a process began, of which boot of the machine. Raises OSError where there is none; only Linux tells."""
+    if not Path("/proc/self/stat").exists():
+        return ""
+    # Behind the name, which may have anything in it, the 20th value.
+    ticks = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
+    return f"{ticks} {Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
 
 
 def is_held(data_dir: Path) -> bool:

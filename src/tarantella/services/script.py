@@ -21,7 +21,7 @@ CLOSING_SECONDS = 1.0  # for its streams to end once it has
 MARK = "TARANTELLA_EXECUTION"  # in the environment of a script, and of all that it starts
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
 _SHORTEST_SECRET = 6
-_ADDRESS = re.compile(r"\bhttps?://[^\s'\"<>]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"\b[a-z][a-z0-9+.-]*://[^\s'\"<>]+", re.IGNORECASE)  # of databases and proxies, too
 
 
 _groups: set[int] = set()  # those that this process has started, and not waited for yet

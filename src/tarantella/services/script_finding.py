@@ -15,7 +15,13 @@ class NoScript(LookupError):
 
 def find_script(scraper: Scraper, base: Path) -> Path:
     """The script that the scraper names, or the one of its name, or the only one whose name has its in it. Raises NoScript."""
-    base = base.resolve()
+    try:
+        return _found(scraper, base.resolve())
+    except (OSError, RuntimeError) as error:  # a name that is too long, a folder that is not ours, a link to itself
+        raise NoScript(f"The script of {scraper.name[:100]!r} can't be looked at: {error}") from None
+
+
+def _found(scraper: Scraper, base: Path) -> Path:
     if scraper.script is not None:
         return _within(base / scraper.script, base, f"the script {scraper.script!r}")
     if not is_name(scraper.name):
@@ -36,7 +42,7 @@ def find_script(scraper: Scraper, base: Path) -> Path:
 
 
 def _fits(scraper: Scraper, path: Path) -> bool:
-    return scraper.name in path.stem or (len(path.stem) >= len("scraper") and path.stem in scraper.name)
+    return scraper.name in path.stem
 
 
 def _within(path: Path, folder: Path, words: str) -> Path:

@@ -19,6 +19,7 @@ from tarantella.domain.scraper import Retry
 from tarantella.domain.script_end import Ended, ScriptFailure, again_after
 from tarantella.domain.struct import Frozen, replace
 from tarantella.store.connection import Row
+from tarantella.store.dialect.contract import Point
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
 
@@ -85,10 +86,17 @@ class StoredGap(Frozen):
 
 
 _COLUMNS = ", ".join(StoredGap.__struct_fields__)
+_TOLD = ("name", "priority", "position", "estimated_minutes", "reason", "scanned_at")  # that a file may say anew
+_KNOWN = ("id", "fingerprint", "status", *_TOLD)
 _CREATED = (
-    *("id", "queue", "fingerprint", "name", "priority", "position", "source", "scraper", "params"),
-    *("estimated_minutes", "reason", "scanned_at", "status", "next_at", "created_at", "updated_at"),
+    *("id", "queue", "fingerprint", "source", "scraper", "params"),
+    *_TOLD,
+    *("status", "next_at", "created_at", "updated_at"),
 )
+_CHANGED = [
+    *(("id", "TEXT"), ("status", "TEXT"), ("anew", "BIGINT"), ("name", "TEXT"), ("priority", "BIGINT")),
+    *(("position", "BIGINT"), ("estimated_minutes", "DOUBLE PRECISION"), ("reason", "TEXT"), ("scanned_at", "TEXT")),
+]
 
 
 class TakenIn(Frozen):
@@ -113,42 +121,30 @@ def take_in(
     """
     known = {
         row.fingerprint: row
-        for row in tx.all(
-            "SELECT id, fingerprint, name, status, scanned_at FROM gaps WHERE queue = :queue", queue=queue
-        )
+        for row in tx.all(f"SELECT {', '.join(_KNOWN)} FROM gaps WHERE queue = :queue", queue=queue)
     }
-    rows, seen, again, doubled = [], set(), 0, []
+    rows, changed, seen, again, doubled = [], [], set(), 0, []
     for position, gap in enumerate(gaps):
         fingerprint = gap.fingerprint
         if fingerprint in seen:
             doubled.append(gap.id)
             continue
         seen.add(fingerprint)
+        told = (gap.id, int(gap.priority), position, gap.estimated_minutes, gap.reason, scanned_at)
         before = known.get(fingerprint)
         if before is None:
             packed = orjson.dumps(gap.params).decode()
-            told = (queue, fingerprint, gap.id, int(gap.priority), position, gap.source, gap.scraper, packed)
-            rows.append((new_id(), *told, gap.estimated_minutes, gap.reason, scanned_at, "pending", now, now, now))
+            rows.append(
+                (new_id(), queue, fingerprint, gap.source, gap.scraper, packed, *told, "pending", now, now, now)
+            )
             continue
         later = scanned_at is not None and scanned_at != before.scanned_at
         over = before.status in (GapStatus.COMPLETED, GapStatus.FAILED)
         anew = before.status == GapStatus.RESOLVED or (later and over)
         again += anew
-        tx.execute(
-            "UPDATE gaps SET name = :name, priority = :priority, position = :position, estimated_minutes = :minutes, "
-            "reason = :reason, scanned_at = :scanned_at, updated_at = :now "
-            + (", status = 'pending', retry_count = 0, deaths = 0, next_at = :now " if anew else "")
-            + "WHERE id = :id AND status = :status",
-            id=before.id,
-            status=before.status,
-            name=gap.id,
-            priority=int(gap.priority),
-            position=position,
-            minutes=gap.estimated_minutes,
-            reason=gap.reason,
-            scanned_at=scanned_at,
-            now=now,
-        )
+        if anew or told != tuple(getattr(before, name) for name in _TOLD):
+            changed.append((before.id, before.status, int(anew), *told))
+    _change(tx, changed, now)
     tx.insert("gaps", _CREATED, rows, conflict="(queue, fingerprint) DO NOTHING")
     gone = [
         row.id
@@ -162,6 +158,19 @@ def take_in(
         now=now,
     )
     return TakenIn(len(rows), again, len(gone), tuple(doubled))
+
+
+def _change(tx: Tx, changed: Sequence[tuple[Any, ...]], now: float) -> None:
+    tx.execute(
+        f"UPDATE gaps SET {', '.join(f'{name} = r.{name}' for name in _TOLD)}, updated_at = :now, "
+        "status = CASE WHEN r.anew = 1 THEN 'pending' ELSE gaps.status END, "
+        "retry_count = CASE WHEN r.anew = 1 THEN 0 ELSE gaps.retry_count END, "
+        "deaths = CASE WHEN r.anew = 1 THEN 0 ELSE gaps.deaths END, "
+        "next_at = CASE WHEN r.anew = 1 THEN :now ELSE gaps.next_at END "
+        f"FROM {tx.dialect.rows('rows', _CHANGED)} AS r WHERE gaps.id = r.id AND gaps.status = r.status",
+        rows=pack(changed),
+        now=now,
+    )
 
 
 # -- what there is
@@ -290,8 +299,13 @@ def running(tx: Tx) -> dict[str, int]:
     return {row.scraper: row.n for row in rows}
 
 
-def begin(tx: Tx, gap: StoredGap, *, owner: str, host: str, now: float) -> bool:
-    """Take a gap; False where somebody else has."""
+def begin(tx: Tx, gap: StoredGap, *, owner: str, host: str, now: float, limit: int | None = None) -> bool:
+    """Take a gap; False where somebody else has, or where as many of its scraper are being executed as may be."""
+    if limit is not None:
+        # Two that count at the same moment would both find room for one more.
+        tx.serialise(Point.SCRAPERS)
+        if running(tx).get(gap.scraper, 0) >= limit:
+            return False
     return bool(
         tx.execute(
             "UPDATE gaps SET status = 'running', owner = :owner, host = :host, tries = tries + 1, started_at = :now, "

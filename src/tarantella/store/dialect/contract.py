@@ -25,6 +25,7 @@ class Point(IntEnum):
     SCHEMA = 7_461_726_101
     ADMISSION = 7_461_726_102
     CLOCK = 7_461_726_103
+    SCRAPERS = 7_461_726_104
 
 
 class Finding(Frozen):
