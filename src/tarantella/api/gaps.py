@@ -38,8 +38,12 @@ async def listed_queues(plane: Wired) -> list[QueueView]:
     """The files whose gaps are known, and how many of them are so. `tarantella queue run` takes a file in."""
     found = await queues.counts(plane.app)
     return [
-        QueueView(queue=name, **{str(status): number for status, number in counts.items()})
-        for name, counts in found.items()
+        QueueView(
+            queue=name,
+            **{str(status): number for status, number in each.by_status.items()},
+            failures={failure: number for failure, number in each.failures.items() if number},
+        )
+        for name, each in found.items()
     ]
 
 
@@ -49,6 +53,9 @@ async def listed(
     request: Request,
     response: Response,
     queue: OfQueue = None,
+    name: Annotated[
+        str | None, Query(min_length=1, max_length=LONGEST_NAME, description="Only the one that its file calls so.")
+    ] = None,
     status: Annotated[GapStatus | None, Query(description="Only those that are so.")] = None,
     priority: Annotated[PriorityName | None, Query(description="Only those that are so urgent.")] = None,
     scraper: Name = None,
@@ -58,9 +65,10 @@ async def listed(
     cursor: Cursor = None,
 ) -> list[GapView]:
     """In the order in which they are filled: the most urgent first, then as in their file."""
-    which = Which(queue, status, PRIORITIES[priority] if priority is not None else None, scraper, source, failure)
-    name = listing.name("gaps", **{each: getattr(which, each) for each in which.__struct_fields__})
-    place = cursors.read(name, cursor, int, int, str) if cursor is not None else None
+    urgent = PRIORITIES[priority] if priority is not None else None
+    which = Which(queue, name, status, urgent, scraper, source, failure)
+    kind = listing.name("gaps", **{each: getattr(which, each) for each in which.__struct_fields__})
+    place = cursors.read(kind, cursor, int, int, str) if cursor is not None else None
     after = (place[0], place[1], place[2]) if place is not None else None
     found = await queues.listed(plane.app, which, limit + 1, after)
     page, more = cut(found, limit)
@@ -68,7 +76,7 @@ async def listed(
     lead_on(
         request,
         response,
-        cursors.written(name, int(last.priority), last.position, last.id) if last is not None else None,
+        cursors.written(kind, int(last.priority), last.position, last.id) if last is not None else None,
     )
     return [GapView.of(gap) for gap in page]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, Verbose
+from tarantella.cli.options import AsJson, DatabaseUrl, DataDir, ServerUrl, Verbose
 from tarantella.cli.queue import (
     USUAL_CONFIG,
     USUAL_QUEUE,
@@ -332,6 +332,7 @@ def tasks(
     limit: Annotated[int, typer.Option("--limit", metavar="N", min=1, max=100_000, help="How many at most.")] = 100,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
@@ -339,7 +340,14 @@ def tasks(
     from tarantella.cli.queue import list_
 
     return list_(
-        task_queue, status, limit=limit, as_json=as_json, verbose=verbose, data_dir=data_dir, database_url=database_url
+        task_queue,
+        status,
+        limit=limit,
+        as_json=as_json,
+        verbose=verbose,
+        server=server,
+        data_dir=data_dir,
+        database_url=database_url,
     )
 
 

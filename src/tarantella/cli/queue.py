@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from tarantella.cli.command import Command, Group
-from tarantella.cli.options import OUTPUT, RUNNING, AsJson, DatabaseUrl, DataDir, LogFile, Quiet, Verbose
+from tarantella.cli.options import OUTPUT, RUNNING, AsJson, DatabaseUrl, DataDir, LogFile, Quiet, ServerUrl, Verbose
 
 if TYPE_CHECKING:
     from tarantella.domain.run import Priority
-    from tarantella.services.queue import Which
     from tarantella.services.reconciliation import Reconciled
 
 EXAMPLES = """
@@ -173,19 +172,19 @@ def list_(
     ] = 100,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the gaps in the order in which they are filled, and what came of them."""
     from tarantella.cli import queue_shown
-    from tarantella.cli.opening import opened, run_async
-    from tarantella.services import queue
+    from tarantella.cli.connection import connected
 
-    which = _which(task_queue, status, priority, scraper, source, failure)
-    with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        found = run_async(queue.listed(tarantella.app, which, limit))
+    which = _which(task_queue, priority, scraper, source, failure)
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        found = tarantella.listed("/gaps", limit, status=status, **which)
         if as_json:
-            tarantella.terminal.show_json([queue_shown.told(each) for each in found])
+            tarantella.terminal.show_json(found)
         else:
             queue_shown.show_gaps(tarantella.terminal, found, NOTHING)
     return 0
@@ -197,20 +196,21 @@ def show(
     task_queue: TaskQueue = USUAL_QUEUE,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """Show a gap, what its script said last, and what follows from how it ended."""
     from tarantella.cli import queue_shown
-    from tarantella.cli.opening import opened, run_async
-    from tarantella.services import queue
+    from tarantella.cli.connection import connected, part
 
-    with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        found, stdout, stderr = run_async(queue.shown(tarantella.app, task_queue, gap))
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        called = tarantella.listed("/gaps", 1, queue=_queue(task_queue), name=gap)
+        found = tarantella.ask("GET", f"/gaps/{part(called[0]['id'] if called else gap)}")
         if as_json:
-            tarantella.terminal.show_json({**queue_shown.told(found), "stdout": stdout, "stderr": stderr})
+            tarantella.terminal.show_json(found)
         else:
-            queue_shown.show_gap(tarantella.terminal, found, stdout, stderr)
+            queue_shown.show_gap(tarantella.terminal, found)
     return 0
 
 
@@ -224,17 +224,17 @@ def retry(
     failure: OfFailure = None,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """Have gaps done again that were given up, or those that are completed."""
     from tarantella.cli import words
-    from tarantella.cli.opening import opened, run_async
-    from tarantella.services import queue
+    from tarantella.cli.connection import connected
 
-    which = _which(task_queue, status, priority, scraper, source, failure)
-    with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        number = run_async(queue.retry(tarantella.app, which))
+    which = _which(task_queue, priority, scraper, source, failure)
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        number = tarantella.ask("POST", "/gaps/retry", {"status": status, **which})["taken_back"]
         if as_json:
             tarantella.terminal.show_line({"taken_back": number})
         elif number:
@@ -249,31 +249,38 @@ def failures(
     task_queue: TaskQueue = USUAL_QUEUE,
     as_json: AsJson = False,
     verbose: Verbose = 0,
+    server: ServerUrl = None,
     data_dir: DataDir = None,
     database_url: DatabaseUrl = None,
 ) -> int:
     """List the reasons for which gaps are given up, what follows from each, and how many there are."""
     from tarantella.cli import queue_shown
-    from tarantella.cli.opening import opened, run_async
-    from tarantella.services import queue
+    from tarantella.cli.connection import connected
 
-    with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        counts = run_async(queue.failures(tarantella.app, task_queue))
-        queue_shown.show_failures(tarantella.terminal, counts, as_json=as_json)
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        known = {each["queue"]: each["failures"] for each in tarantella.ask_all("/gaps/queues")}
+        queue_shown.show_failures(tarantella.terminal, known.get(_queue(task_queue), {}), as_json=as_json)
     return 0
 
 
 @app.command(cls=Command)
 def overview(
-    as_json: AsJson = False, verbose: Verbose = 0, data_dir: DataDir = None, database_url: DatabaseUrl = None
+    as_json: AsJson = False,
+    verbose: Verbose = 0,
+    server: ServerUrl = None,
+    data_dir: DataDir = None,
+    database_url: DatabaseUrl = None,
 ) -> int:
     """List the queues that were ever run on this database, and how their gaps stand."""
     from tarantella.cli import queue_shown
-    from tarantella.cli.opening import opened, run_async
-    from tarantella.services import queue
+    from tarantella.cli.connection import connected
 
-    with opened(data_dir, database_url, verbose=verbose) as tarantella:
-        queue_shown.show_queues(tarantella.terminal, run_async(queue.counts(tarantella.app)), as_json=as_json)
+    with connected(data_dir, database_url, server, verbose=verbose) as tarantella:
+        found = tarantella.ask_all("/gaps/queues")
+        if as_json:
+            tarantella.terminal.show_json(found)
+        else:
+            queue_shown.show_queues(tarantella.terminal, found)
     return 0
 
 
@@ -283,26 +290,16 @@ def _priority(name: PriorityName | None) -> Priority | None:
     return PRIORITIES[name.upper()] if name is not None else None
 
 
-def _which(
-    file: Path,
-    status: str | None,
-    priority: PriorityName | None,
-    scraper: str | None,
-    source: str | None,
-    failure: str | None,
-) -> Which:
-    from tarantella.domain.errors import InvalidInput
-    from tarantella.domain.script_end import ScriptFailure
-    from tarantella.services.queue import GapStatus, Which, queue_of
+def _queue(file: Path) -> str:
+    from tarantella.services.queue import queue_of
 
-    if failure is not None and failure not in set(ScriptFailure):
-        remedy = f"Take one of {', '.join(ScriptFailure)}."
-        raise InvalidInput(f"There is no failure {failure[:50]!r}.", remedy=remedy, field="failure")
-    values: dict[str, Any] = {
-        "queue": queue_of(file),
-        "scraper": scraper,
-        "source": source,
-        "priority": _priority(priority),
-    }
-    values["status"] = GapStatus(status) if status is not None else None
-    return Which(**values, failure=ScriptFailure(failure) if failure is not None else None)
+    return queue_of(file)
+
+
+def _which(
+    file: Path, priority: PriorityName | None, scraper: str | None, source: str | None, failure: str | None
+) -> dict[str, str]:
+    """Which gaps are meant, as the API wants to hear it."""
+    told = {"queue": _queue(file), "scraper": scraper, "source": source, "failure": failure}
+    told["priority"] = priority.upper() if priority is not None else None
+    return {name: value for name, value in told.items() if value is not None}

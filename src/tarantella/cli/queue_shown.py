@@ -12,7 +12,7 @@ from tarantella.cli.shown import show_lines, show_table
 from tarantella.cli.terminal import Terminal
 from tarantella.domain.gap import Problem
 from tarantella.domain.run import Priority
-from tarantella.domain.script_end import POLICY, Ended, ScriptFailure
+from tarantella.domain.script_end import POLICY, Ended
 from tarantella.services.filling import Filled, Look, Summary, Watcher
 from tarantella.services.gaps_file import USUAL
 from tarantella.services.queue import GapStatus, Plan, StoredGap, TakenIn
@@ -24,7 +24,7 @@ COLUMNS = {
     "priority": "priority",
     "status": "status",
     "scraper": "scraper",
-    "tried": "tries",
+    "tried": "executions",
     "took": "took",
     "why": "why",
 }
@@ -150,44 +150,30 @@ def show_plan(terminal: Terminal, plan: Plan, priority: Priority | None, *, as_j
 # -- what there is
 
 
-def told(gap: StoredGap) -> dict[str, Any]:
-    """A gap in JSON."""
-    times = ("next_at", "started_at", "finished_at", "created_at", "updated_at")
-    values = {name: getattr(gap, name) for name in gap.__struct_fields__ if name not in ("queue", "owner", "tries")}
-    values |= {name: words.iso(values[name]) for name in times}
-    policy = POLICY[gap.failure] if gap.failure is not None else None
-    return {
-        **values,
-        "priority": gap.priority.name,
-        "executions": gap.tries,
-        "policy": {"retry": policy.retry, "words": policy.words} if policy is not None else None,
-    }
-
-
-def show_gaps(terminal: Terminal, found: Sequence[StoredGap], nothing: str) -> None:
+def show_gaps(terminal: Terminal, found: Sequence[Mapping[str, Any]], nothing: str) -> None:
     rows = [
         {
-            **told(gap),
-            "tries": gap.tries,
-            "took": words.duration(gap.seconds) if gap.seconds is not None else "",
-            "why": ": ".join(each for each in (gap.failure, gap.detail) if each),
+            **gap,
+            "took": words.duration(gap["seconds"]) if gap["seconds"] is not None else "",
+            "why": ": ".join(each for each in (gap["failure"], gap["detail"]) if each),
         }
         for gap in found
     ]
     show_table(terminal, rows, COLUMNS, nothing)
 
 
-def show_gap(terminal: Terminal, gap: StoredGap, stdout: str, stderr: str) -> None:
-    show_lines(terminal, {name: value for name, value in told(gap).items() if value not in (None, {}, "")})
-    for name, text in (("stdout", stdout), ("stderr", stderr)):
+def show_gap(terminal: Terminal, gap: Mapping[str, Any]) -> None:
+    said = {name: gap[name] for name in ("stdout", "stderr")}
+    show_lines(terminal, {name: each for name, each in gap.items() if name not in said and each not in (None, {}, "")})
+    for name, text in said.items():
         if text.strip():
             terminal.show(f"\n{name}, its end:")
             terminal.show("\n".join(f"  {words.clean(line)}" for line in text.rstrip().splitlines()))
 
 
-def show_failures(terminal: Terminal, counts: Mapping[ScriptFailure, int], *, as_json: bool) -> None:
+def show_failures(terminal: Terminal, counts: Mapping[str, int], *, as_json: bool) -> None:
     rows = [
-        {"failure": str(code), "given_up": counts[code], "retried": policy.retry, "meaning": policy.words}
+        {"failure": str(code), "given_up": counts.get(code, 0), "retried": policy.retry, "meaning": policy.words}
         for code, policy in POLICY.items()
     ]
     if as_json:
@@ -198,10 +184,6 @@ def show_failures(terminal: Terminal, counts: Mapping[ScriptFailure, int], *, as
     show_table(terminal, shown, columns, "")
 
 
-def show_queues(terminal: Terminal, counts: Mapping[str, Mapping[GapStatus, int]], *, as_json: bool) -> None:
-    rows = [{"queue": name, **{str(status): number for status, number in of.items()}} for name, of in counts.items()]
-    if as_json:
-        terminal.show_json(rows)
-        return
+def show_queues(terminal: Terminal, found: Sequence[Mapping[str, Any]]) -> None:
     columns = {name: name for name in ("queue", *GapStatus)}
-    show_table(terminal, rows, columns, "No queue was run here yet: `tarantella queue run` runs one.")
+    show_table(terminal, found, columns, "No queue was run here yet: `tarantella queue run` runs one.")

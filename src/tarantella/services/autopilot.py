@@ -129,8 +129,10 @@ class Autopilot:
 
     async def _left(self) -> int:
         """How much is missing as far as anybody knows: all that no scan has found filled."""
-        found = (await queue.counts(self._app)).get(queue.queue_of(self._course.looking.output), {})
-        return sum(number for status, number in found.items() if status is not queue.GapStatus.RESOLVED)
+        found = (await queue.counts(self._app)).get(queue.queue_of(self._course.looking.output))
+        if found is None:
+            return 0
+        return sum(number for status, number in found.by_status.items() if status is not queue.GapStatus.RESOLVED)
 
     # -- between cycles
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,22 @@ from tarantella.services.gaps_file import read_gaps_file
 from tarantella.services.scrapers_file import Scrapers, read_scrapers_file
 from tarantella.services.script_finding import NoScript, find_script
 from tarantella.store import gaps
+from tarantella.store.connection import Row
 from tarantella.store.gaps import GapStatus, StoredGap, TakenIn, Which
-from tarantella.store.tx import Tx
 
-__all__ = ["GapStatus", "StoredGap", "TakenIn", "Which", "failures", "listed", "make_plan", "retry", "shown", "take_in"]
+__all__ = [
+    "Counts",
+    "GapStatus",
+    "StoredGap",
+    "TakenIn",
+    "Which",
+    "counts",
+    "listed",
+    "make_plan",
+    "retry",
+    "said",
+    "take_in",
+]
 
 DONE_ALREADY = ("completed", "resolved", "done", "success")  # what a file may say of a gap that is none any more
 
@@ -116,18 +129,8 @@ async def listed(app: App, which: Which, limit: int, after: tuple[int, int, str]
     return await app.database.read(partial(gaps.listed, which=which, limit=limit, after=after))
 
 
-async def shown(app: App, file: Path, text: str) -> tuple[StoredGap, str, str]:
-    """A gap, and the end of what its script said last."""
-
-    def look(tx: Tx) -> tuple[StoredGap, str, str]:
-        gap = gaps.find(tx, queue_of(file), text)
-        return gap, *gaps.said(tx, gap.id)
-
-    return await app.database.read(look)
-
-
 async def said(app: App, gap_id: str) -> tuple[StoredGap, str, str]:
-    """The same, for who knows its id."""
+    """A gap, and the end of what its script said last."""
     return await app.database.read(lambda tx: (gaps.get(tx, gap_id), *gaps.said(tx, gap_id)))
 
 
@@ -137,23 +140,28 @@ async def retry(app: App, which: Which) -> int:
     return await app.database.write(write, durable=True, name="gaps")
 
 
-async def counts(app: App) -> dict[str, dict[GapStatus, int]]:
-    """How many gaps of each status every queue has."""
-    found: dict[str, dict[GapStatus, int]] = {}
-    for row in await app.database.read(partial(gaps.counted, which=Which())):
-        of_queue = found.setdefault(row.queue, dict.fromkeys(GapStatus, 0))
-        of_queue[GapStatus(row.status)] += row.n
-    return found
+class Counts(Frozen):
+    """How the gaps of a queue stand."""
+
+    by_status: Mapping[GapStatus, int]
+    failures: Mapping[ScriptFailure, int]  # for which reasons they are given up
 
 
-async def failures(app: App, file: Path) -> dict[ScriptFailure, int]:
-    """How many gaps are given up for which reason; also those of which there are none."""
-    rows = await app.database.read(partial(gaps.counted, which=Which(queue=queue_of(file))))
-    counts = dict.fromkeys(ScriptFailure, 0)
+async def counts(app: App) -> dict[str, Counts]:
+    """How the gaps of every queue stand."""
+    rows = await app.database.read(partial(gaps.counted, which=Which()))
+    return {
+        name: _counts([row for row in rows if row.queue == name]) for name in dict.fromkeys(row.queue for row in rows)
+    }
+
+
+def _counts(rows: Sequence[Row]) -> Counts:
+    by_status, failures = dict.fromkeys(GapStatus, 0), dict.fromkeys(ScriptFailure, 0)
     for row in rows:
+        by_status[GapStatus(row.status)] += row.n
         if row.status == GapStatus.FAILED and row.failure is not None:
-            counts[ScriptFailure(row.failure)] += row.n
-    return counts
+            failures[ScriptFailure(row.failure)] += row.n
+    return Counts(by_status, failures)
 
 
 def shown_path(path: Path, base: Path) -> str:

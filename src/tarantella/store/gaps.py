@@ -183,20 +183,6 @@ def get(tx: Tx, gap_id: str) -> StoredGap:
     return StoredGap.of(row)
 
 
-def find(tx: Tx, queue: str, text: str) -> StoredGap:
-    """A gap by what its file calls it, by its id, or by the end of that."""
-    row = tx.first(
-        f"SELECT {_COLUMNS} FROM gaps WHERE queue = :queue AND (name = :text OR id = :text OR id LIKE :end) "
-        "ORDER BY name = :text DESC, id = :text DESC, id LIMIT 1",
-        queue=queue,
-        text=text,
-        end=f"%{text.replace('%', '').replace('_', '')}" if len(text) >= 8 else text,
-    )
-    if row is None:
-        raise NotFound(f"There is no gap {text[:100]!r} in this queue.", remedy="`tarantella queue list` has them all.")
-    return StoredGap.of(row)
-
-
 def said(tx: Tx, gap_id: str) -> tuple[str, str]:
     """The end of what its script said last, on stdout and on stderr."""
     row = tx.first("SELECT stdout, stderr FROM gaps WHERE id = :id", id=gap_id)
@@ -207,6 +193,7 @@ class Which(Frozen):
     """Some gaps."""
 
     queue: str | None = None
+    name: str | None = None
     status: GapStatus | None = None
     priority: Priority | None = None
     scraper: str | None = None

@@ -60,6 +60,7 @@ def test_gaps_are_listed_in_the_order_in_which_they_are_filled(scripts: Scripts,
         ("priority=HIGH", ["task_000002", "task_000003"]),
         ("scraper=works&status=completed", ["task_000003", "task_000001"]),
         ("failure=exit", ["task_000002"]),
+        ("name=task_000005", ["task_000005"]),
         ("source=nobody", []),
         ("queue=/elsewhere.json", []),
     ],
@@ -80,6 +81,7 @@ def test_a_list_leads_on(scripts: Scripts, http: TestClient) -> None:
 def test_queues_are_counted(scripts: Scripts, client: Talker) -> None:
     [found] = client.get("/gaps/queues")
     assert found.pop("queue").endswith("inventory/gaps.json")
+    assert found.pop("failures") == {"config": 1, "exit": 1}
     assert found == {"pending": 1, "running": 0, "completed": 2, "failed": 2, "resolved": 0}
 
 

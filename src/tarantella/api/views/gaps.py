@@ -86,6 +86,7 @@ class QueueView(Told):
     completed: int
     failed: int
     resolved: int
+    failures: dict[ScriptFailure, int] = Field(description="For which reasons those that failed were given up.")
 
 
 class GapsRetry(Said):
@@ -103,11 +104,11 @@ class GapsRetry(Said):
     def which(self) -> Which:
         return Which(
             self.queue,
-            GapStatus(self.status),
-            PRIORITIES[self.priority] if self.priority is not None else None,
-            self.scraper,
-            self.source,
-            self.failure,
+            status=GapStatus(self.status),
+            priority=PRIORITIES[self.priority] if self.priority is not None else None,
+            scraper=self.scraper,
+            source=self.source,
+            failure=self.failure,
         )
 
 
