@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from pathlib import Path
 
 import pytest
@@ -50,3 +51,21 @@ def test_what_makes_no_sense_is_refused(scripts: Scripts) -> None:
         ScraperOrchestrator(data_dir=scripts.folder / "data").run("urgent")
     with pytest.raises(InvalidInput, match="can't be read"):
         ScraperOrchestrator("nowhere.json").run()
+
+
+def test_a_script_is_over_when_it_has_ended_whatever_it_leaves_behind(scripts: Scripts) -> None:
+    """What it started holds its output open; asyncio would wait for that."""
+    scripts.script(
+        "leaves",
+        """
+        import subprocess, sys
+        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+        print("saved 1 record", flush=True)
+        """,
+    )
+    scripts.tasks.clear()
+    scripts.gap("leaves")
+    began = time.monotonic()
+    told = ScraperOrchestrator(data_dir=scripts.folder / "data").run()
+    assert told["completed"] == 1
+    assert time.monotonic() - began < 20

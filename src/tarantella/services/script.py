@@ -14,9 +14,9 @@ from pathlib import Path
 
 from tarantella.domain.script_end import Ended, ScriptFailure, judged
 from tarantella.domain.url import redact
+from tarantella.services import child_process
 
 KEPT_BYTES = 64 * 1024  # of each of its streams
-GRACE_SECONDS = 5.0
 CLOSING_SECONDS = 1.0  # for its streams to end once it has
 MARK = "TARANTELLA_EXECUTION"  # in the environment of a script, and of all that it starts
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
@@ -30,8 +30,7 @@ _groups: set[int] = set()  # those that this process has started, and not waited
 def end_all_at_once() -> None:
     """End whatever is being executed, without a word and without waiting: for who has no more time."""
     for group in _groups:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(group, signal.SIGKILL)
+        child_process.signal_group(group, signal.SIGKILL)
 
 
 async def execute(
@@ -65,7 +64,7 @@ async def execute(
     try:
         try:
             async with asyncio.timeout(limit):
-                code = await child.wait()
+                code = await child_process.until_ended(child)
         except TimeoutError:
             await _end(child, mark)
             await asyncio.wait(listening, timeout=CLOSING_SECONDS)
@@ -118,17 +117,11 @@ class _Tail:
 
 
 async def _end(child: asyncio.subprocess.Process, mark: str) -> None:
-    """End the process, its group, and what has left the group: with a word first, then without."""
-    # The group bears the number of the child, which nobody else can have before it is waited for.
-    if child.returncode is None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, signal.SIGTERM)
-        with suppress(TimeoutError):
-            await asyncio.wait_for(child.wait(), GRACE_SECONDS)
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
-    await asyncio.to_thread(end_marked, mark)
+    """End the process, its group, and what has left the group."""
+    try:
+        await child_process.end(child)
+    finally:
+        await asyncio.to_thread(end_marked, mark)
 
 
 def end_marked(mark: str) -> int:

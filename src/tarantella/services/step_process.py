@@ -17,13 +17,13 @@ from typing import Any
 import orjson
 
 from tarantella.domain.errors import InvalidInput
+from tarantella.services import child_process
 from tarantella.services.app import App
 from tarantella.services.step_handlers import StepContext, call, check_handler, find_handler
 from tarantella.settings import shared_environment
 from tarantella.store.workflow_tasks import Claimed, Verdict
 
 COMMAND = (sys.executable, "-m", "tarantella", "step")
-GRACE_SECONDS = 5.0
 LOOK_SECONDS = 1.0
 LAST_WORDS = 2_000  # bytes of what it said before it died
 LONGEST_LINE = 8 * 1024 * 1024
@@ -67,12 +67,12 @@ async def execute(app: App, claimed: Claimed) -> Verdict:
             await child.stdin.drain()
         answer = await _answer(child, child.stdout)
         if not answer:
-            await _wait_for(child)
+            await child_process.a_moment(child)
             await asyncio.wait({listening}, timeout=1.0)
             return Verdict(error=f"crash: its process ended with {_told(child.returncode)}{said.told}")
         return Verdict(**orjson.loads(answer))
     finally:
-        await _end(child)
+        await child_process.end(child)
         listening.cancel()
 
 
@@ -109,31 +109,6 @@ async def _answer(child: asyncio.subprocess.Process, stdout: asyncio.StreamReade
         return reading.result() if reading.done() else b""
     finally:
         reading.cancel()
-
-
-async def _wait_for(child: asyncio.subprocess.Process) -> None:
-    """Wait a moment until it has ended. That can't be known for as long as something that it left behind holds its stderr."""
-    with suppress(TimeoutError):
-        await asyncio.wait_for(child.wait(), GRACE_SECONDS)
-
-
-async def _end(child: asyncio.subprocess.Process) -> None:
-    """End the process and its group: with a word first, then without."""
-    # The group bears the number of the child, which nobody else can have before it is waited for.
-    try:
-        if child.returncode is None:
-            _signal_group(child, signal.SIGTERM)
-            await _wait_for(child)
-    finally:
-        # Also where nobody has the patience to wait any more.
-        _signal_group(child, signal.SIGKILL)
-    await _wait_for(child)
-    child._transport.close()  # type: ignore[attr-defined]  # or what was left behind keeps our ends of its pipes, too
-
-
-def _signal_group(child: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, number)
 
 
 # -- the child's side
