@@ -43,7 +43,7 @@ Turn = Callable[[Url], Awaitable[None]]
 
 
 class Gateway:
-    """One port on loopback, for one context or one scraper; `turn` is waited for before each request."""
+    """One port on loopback, for one context or, with a `turn` that is waited for before each request, for one scraper."""
 
     def __init__(self, guard: Guard, options: Options, turn: Turn | None = None) -> None:
         self.mark = secrets.token_hex(16)  # tells our own refusals from what sites answer
@@ -97,10 +97,11 @@ class Gateway:
         except Unfetchable:
             writer.write(_BAD_REQUEST)
             return
-        if not tunnel and _is_icon(url):
+        if self._turn is not None:
+            await self._turn(url)
+        elif not tunnel and _is_icon(url):
             writer.write(_NOT_FOUND)
             return
-        await self._wait_for_turn(url)
         try:
             wire = await (self._upstream.tunnel(url) if tunnel else self._upstream.plain(url))
         except FetchError as error:
@@ -109,18 +110,26 @@ class Gateway:
             await writer.drain()
             return
         try:
+            answer = self._answer
             if tunnel:
                 writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
                 forth: Awaitable[None] = _pass_on(reader, wire.writer)
+            elif self._turn is not None:
+                forth, answer = self._ask_once(head, url, reader, wire), self._answer_once
             else:
                 forth = self._ask(head, url, reader, wire)
-            await _either(forth, self._answer(wire.reader, writer))
+            await _either(forth, answer(wire.reader, writer))
         finally:
             wire.writer.close()
 
-    async def _wait_for_turn(self, url: Url) -> None:
-        if self._turn is not None:
-            await self._turn(url)
+    async def _ask_once(self, head: _Head, url: Url, reader: asyncio.StreamReader, wire: Wire) -> None:
+        """Pass one request on, and have the connection end with its answer, however long that takes.
+
+        Scripts keep one connection to a proxy for all hosts, and don't ask again when it ends before an answer.
+        """
+        wire.writer.write(_rewritten(head._replace(lines=_closing(head.lines)), url, wire))
+        await _pass_body(head, reader, wire.writer)
+        await reader.read(1)  # it is gone, or asks again where it was told not to
 
     async def _ask(self, head: _Head, url: Url, reader: asyncio.StreamReader, wire: Wire) -> None:
         """Pass requests for one server on, as it expects them; a request for another ends the connection."""
@@ -134,7 +143,22 @@ class Gateway:
             ):
                 return  # the browser asks again, on a connection of its own
             url = following
-            await self._wait_for_turn(url)
+
+    async def _answer_once(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """The answer, which says that the connection ends with it: not every server does."""
+        with suppress(asyncio.LimitOverrunError):  # then it is passed on as it is
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+                while _is_interim(head):
+                    writer.write(head)
+                    head = await reader.readuntil(b"\r\n\r\n")
+            except asyncio.IncompleteReadError as error:
+                writer.write(error.partial)
+            else:
+                first, *lines = head[:-4].split(b"\r\n")
+                self.received += len(head)
+                writer.write(b"\r\n".join([first, *_closing(lines), b"", b""]))
+        await self._answer(reader, writer)
 
     async def _answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while piece := await reader.read(PIECE):
@@ -150,6 +174,16 @@ class Gateway:
     def _refusal(self, error: FetchError) -> bytes:
         status = "403 Forbidden" if error.failure is Failure.DENIED else "502 Bad Gateway"
         return f"HTTP/1.1 {status}\r\n{MARK}: {self.mark}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
+
+
+def _closing(lines: list[bytes]) -> list[bytes]:
+    """Headers that say that the connection ends after this."""
+    others = [line for line in lines if not line.lower().startswith((b"connection:", b"keep-alive:"))]
+    return [*others, b"Connection: close"]
+
+
+def _is_interim(head: bytes) -> bool:
+    return head.partition(b" ")[2].startswith(b"1") and not head.partition(b" ")[2].startswith(b"101")
 
 
 def _is_icon(url: Url) -> bool:
