@@ -140,6 +140,49 @@ def test_failed_pages_are_seen_and_tried_again(dashboard: Dashboard, site: Site)
     assert len(site.hits) > before
 
 
+def test_a_run_that_somebody_deletes_while_it_is_watched_is_said_to_be_gone(dashboard: Dashboard, site: Site) -> None:
+    job = made_job(dashboard, site.url_for("/list?n=60"), max_depth=2, delay_seconds=0.5)
+    run = told(dashboard, "POST", f"/jobs/{job}/runs")["id"]
+    page = dashboard.open(f"runs/{run}")
+    expect(state(page)).to_have_text("running")
+    told(dashboard, "POST", f"/jobs/runs/{run}/pause")
+    expect(state(page)).to_have_text("paused")
+    page.context.set_offline(True)
+    told(dashboard, "POST", f"/jobs/runs/{run}/cancel")
+    told(dashboard, "DELETE", f"/jobs/runs/{run}")
+    page.context.set_offline(False)
+    expect(page.get_by_role("alert").first).to_contain_text("There is no run")
+
+
+def test_the_way_past_the_menu_leads_to_the_content(dashboard: Dashboard) -> None:
+    page = dashboard.open("jobs")
+    expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Jobs")
+
+
+def test_what_is_laid_over_a_page_goes_with_it_and_gives_the_focus_back(dashboard: Dashboard, site: Site) -> None:
+    page = dashboard.open("runs")
+    dashboard.open()
+    page.get_by_label("Address").fill(site.url_for("/list?n=3"))
+    page.get_by_role("button", name="Start").click()
+    expect(state(page)).to_have_text("completed")
+    story = page.get_by_role("button", name="/item/2")
+    story.click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    told(dashboard, "POST", "/jobs", {"target_url": site.url, "fields": ["title"]})
+    page.wait_for_timeout(6_000)  # longer than until the list is asked for again
+    page.keyboard.press("Escape")
+    expect(story).to_be_focused()
+    story.click()
+    page.go_back()
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Overview")
+
+
 def test_records_are_saved_as_a_file(dashboard: Dashboard, site: Site, tmp_path: Path) -> None:
     job = made_job(dashboard, site.url_for("/list?n=3"), max_depth=2)
     run = told(dashboard, "POST", f"/jobs/{job}/runs")["id"]

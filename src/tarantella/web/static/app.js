@@ -2,7 +2,7 @@
 
 import { ask, hasToken, useToken } from "./ask.js";
 import { h, put } from "./dom.js";
-import { field, form, trouble } from "./parts.js";
+import { closeDialogs, field, form, trouble } from "./parts.js";
 import * as gaps from "./gaps.js";
 import * as job from "./job.js";
 import * as jobs from "./jobs.js";
@@ -49,6 +49,7 @@ const nav = document.getElementById("nav");
 let life = new AbortController(); // of the page that is shown
 
 async function show() {
+  closeDialogs(); // what was said of another page
   life.abort();
   life = new AbortController();
   const { signal } = life;
@@ -85,6 +86,7 @@ function draw(path) {
 function signIn(error) {
   const wasKnown = hasToken();
   useToken(null);
+  closeDialogs();
   life.abort();
   draw("sign-in");
   document.title = "Sign in · Tarantella";
@@ -111,7 +113,7 @@ function signIn(error) {
 async function pulse() {
   const place = document.getElementById("pulse");
   try {
-    const answer = await fetch("/readyz", { credentials: "omit" });
+    const answer = await fetch("/readyz", { credentials: "omit", signal: AbortSignal.timeout(10_000) });
     const told = await answer.json();
     place.className = `pulse ${answer.ok ? "ok" : "bad"}`;
     place.textContent = answer.ok ? "at work" : "not ready";
@@ -134,6 +136,11 @@ addEventListener("hashchange", async () => {
   await show();
   main.focus({ preventScroll: true });
   scrollTo(0, 0);
+});
+// Where it leads is a place on the page, not a page.
+document.querySelector(".skip").addEventListener("click", (event) => {
+  event.preventDefault();
+  main.focus();
 });
 show();
 pulse();

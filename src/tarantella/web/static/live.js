@@ -8,9 +8,10 @@ const CAN_HAVE_FOCUS = "a, button, input, select, textarea";
 const late = new Map(); // what could not be drawn yet, by its place
 let isPressed = false;
 
-/** Put something newer in its place, but never between the two halves of a click, and keep the focus where it was. */
+/** Put something newer in its place, but never between the two halves of a click, and keep the focus where it was.
+    Behind a dialog everything stays as it was, so that the focus can go back to what opened it. */
 export function redraw(place, ...children) {
-  if (isPressed) {
+  if (isPressed || document.querySelector("dialog[open]")) {
     late.set(place, children);
     return;
   }
@@ -19,16 +20,24 @@ export function redraw(place, ...children) {
   if (focused >= 0) place.querySelectorAll(CAN_HAVE_FOCUS)[focused]?.focus({ preventScroll: true });
 }
 
+function drawLate() {
+  const waiting = [...late];
+  late.clear();
+  for (const [place, children] of waiting) redraw(place, ...children);
+}
+
 function released() {
   isPressed = false;
-  for (const [place, children] of late) redraw(place, ...children);
-  late.clear();
+  drawLate();
 }
 
 addEventListener("pointerdown", () => { isPressed = true; }, true);
 for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(released), true);
 
-/** Ask and draw now, and every so many seconds while the page is seen. What has not changed is not drawn again. */
+addEventListener("close", () => setTimeout(drawLate), true); // of a dialog; it does not bubble
+
+/** Ask and draw now, and every so many seconds while the page is seen. What has not changed is drawn again
+    once a minute, because it says how long ago things were. */
 export function repeat(seconds, place, look, draw, signal) {
   let seen = null;
   let timer = null;
@@ -38,7 +47,7 @@ export function repeat(seconds, place, look, draw, signal) {
     if (!document.hidden) {
       try {
         const found = await look(signal);
-        const now = JSON.stringify(found);
+        const now = `${Math.floor(Date.now() / 60_000)} ${JSON.stringify(found)}`;
         if (now !== seen && !signal.aborted) redraw(place, draw(found));
         seen = now;
       } catch (error) {
@@ -62,7 +71,11 @@ export function repeat(seconds, place, look, draw, signal) {
 export function growing(place, path, draw, signal, seconds = 5) {
   let seen = null; // rows, and the cursor behind them
   let isLonger = false;
-  const look = async () => (seen = isLonger ? seen : await list(path, signal));
+  const look = async () => {
+    const found = isLonger ? null : await list(path, signal);
+    if (!isLonger) seen = found; // it may have grown meanwhile
+    return seen;
+  };
   const more = async () => {
     const found = await list(`${path}${path.includes("?") ? "&" : "?"}cursor=${encodeURIComponent(seen.next)}`, signal);
     isLonger = true;

@@ -148,6 +148,11 @@ export function overlay(title, ...children) {
   return dialog;
 }
 
+/** Close all that is laid over the page. */
+export function closeDialogs() {
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
+}
+
 /** Say that something went wrong, over the page. */
 export const told = (error) => overlay("That did not work", trouble(error));
 

@@ -38,9 +38,15 @@ export async function show(place, signal, id) {
       if (changed) again().catch(() => {});
     };
     const cut = (error) => put(lost, error && trouble(error));
-    await follow(`/jobs/runs/${id}/progress/stream`, heard, { signal, lost: cut });
-    isWatching = false;
-    if (!signal.aborted) await again();
+    try {
+      await follow(`/jobs/runs/${id}/progress/stream`, heard, { signal, lost: cut });
+      isWatching = false;
+      if (!signal.aborted) await again();
+    } catch (error) {
+      isWatching = false;
+      if (error.status === 401) throw error;
+      if (!signal.aborted) cut(error); // it is gone
+    }
   }
   drawHead();
   const views = [
