@@ -315,6 +315,22 @@ def test_a_token_that_is_revoked_is_asked_for_again(app: App, dashboard: Dashboa
     expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
 
 
+def test_a_long_name_is_read_on_a_telephone(dashboard: Dashboard, app: App, tmp_path: Path) -> None:
+    scripts = Scripts(tmp_path / ("long" * 30))
+    scripts.folder.mkdir()
+    scripts.script("works", "print('saved 3 records')")
+    scripts.gap("works")
+    scripts.tasks[0]["id"] = "x" * 150
+    file = scripts.write()
+    apart(fill(app, make_plan(file, scripts.folder / "config" / "scraper_config.yaml", scripts.folder)))
+    dashboard.page.set_viewport_size({"width": 390, "height": 800})
+    page = dashboard.open("gaps")
+    expect(page.get_by_role("button", name="xxx")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    box = page.get_by_role("button", name="xxx").bounding_box()
+    assert box is not None and box["width"] > 100
+
+
 def test_gaps_are_seen_with_what_their_scripts_said_and_done_again(
     dashboard: Dashboard, app: App, tmp_path: Path
 ) -> None:
