@@ -154,7 +154,7 @@ def told(gap: StoredGap) -> dict[str, Any]:
     """A gap in JSON."""
     times = ("next_at", "started_at", "finished_at", "created_at", "updated_at")
     values = {name: getattr(gap, name) for name in gap.__struct_fields__ if name not in ("queue", "owner", "tries")}
-    values |= {name: words.iso(values[name]) for name in times}
+    values |= {name: words.iso(values[name] or None) for name in times}
     policy = POLICY[gap.failure] if gap.failure is not None else None
     return {
         **values,

@@ -269,11 +269,14 @@ class _Filling:
 
     async def _stored(self, settle: Callable[..., GapStatus | None]) -> GapStatus | None:
         """Until it is: sent twice, it changes nothing the second time."""
+        trouble: str | None = None
         while True:
             try:
                 return await self._app.database.write(partial(settle, now=self._app.now()), durable=True, name="gaps")
             except StoreError as error:
-                log.warning("The end of a script can't be stored yet", action="gap_waits", error=str(error))
+                if str(error) != trouble:
+                    log.warning("The end of a script can't be stored yet", action="gap_waits", error=str(error))  # once
+                trouble = str(error)
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _put_back(self) -> None:
