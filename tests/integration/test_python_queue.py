@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -50,3 +52,18 @@ def test_what_makes_no_sense_is_refused(scripts: Scripts) -> None:
         ScraperOrchestrator(data_dir=scripts.folder / "data").run("urgent")
     with pytest.raises(InvalidInput, match="can't be read"):
         ScraperOrchestrator("nowhere.json").run()
+
+
+def test_a_machine_without_room_costs_no_gap_anything(scripts: Scripts, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = asyncio.create_subprocess_exec
+    begun = []
+
+    async def scarce(*command: Any, **more: Any) -> asyncio.subprocess.Process:
+        begun.append(command)
+        if len(begun) == 1:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await really(*command, **more)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", scarce)
+    told = ScraperOrchestrator(data_dir=scripts.folder / "data").run()
+    assert (told["completed"], told["failed"], len(begun)) == (2, 0, 3)

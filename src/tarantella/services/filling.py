@@ -246,15 +246,21 @@ class _Filling:
             scraper, path, told = found
             retry = scraper.retry
             self._watcher.began(gap, [shown_path(path, self._plan.base), *told])
-            ended = await execute(
-                path,
-                told,
-                base=self._plan.base,
-                limit=scraper.seconds_for(gap.gap),
-                mark=_mark(gap, 1),
-                said=orjson.dumps(gap.gap.to_json()) + b"\n",
-                more={**await self._pacer.environment(scraper), "TARANTELLA_GAP": gap.name},
-            )
+            try:
+                ended = await execute(
+                    path,
+                    told,
+                    base=self._plan.base,
+                    limit=scraper.seconds_for(gap.gap),
+                    mark=_mark(gap, 1),
+                    said=orjson.dumps(gap.gap.to_json()) + b"\n",
+                    more={**await self._pacer.environment(scraper), "TARANTELLA_GAP": gap.name},
+                )
+            except OSError as error:
+                log.warning("There is no room to execute a script", action="gap_waits", error=str(error))
+                await asyncio.sleep(LOOK_SECONDS)
+                await self._app.database.write(partial(gaps.release, gap=gap, now=self._app.now()), name="gaps")
+                return
         await self._settle(gap, ended, retry)
 
     async def _settle(self, gap: StoredGap, ended: Ended, retry: Retry) -> None:

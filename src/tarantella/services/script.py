@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -18,6 +19,8 @@ from tarantella.domain.url import redact
 KEPT_BYTES = 64 * 1024  # of each of its streams
 GRACE_SECONDS = 5.0
 CLOSING_SECONDS = 1.0  # for its streams to end once it has
+# Files, processes, memory: there may be some later, so it says nothing of the script.
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 MARK = "TARANTELLA_EXECUTION"  # in the environment of a script, and of all that it starts
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
 _SHORTEST_SECRET = 6
@@ -37,7 +40,7 @@ def end_all_at_once() -> None:
 async def execute(
     path: Path, arguments: Sequence[str], *, base: Path, limit: float, mark: str, said: bytes, more: Mapping[str, str]
 ) -> Ended:
-    """What came of it. Whoever cancels this ends it, and all that it has started."""
+    """What came of it. Whoever cancels this ends it, and all that it has started. Raises OSError where the machine has no room."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **more, MARK: mark}
     command = [sys.executable, str(path)] if path.suffix == ".py" else [str(path)]
     began = time.monotonic()
@@ -53,6 +56,8 @@ async def execute(
             start_new_session=True,
         )
     except OSError as error:
+        if error.errno in SCARCE:
+            raise
         return Ended(ScriptFailure.SCRIPT, f"{path.name} can't be executed: {error.strerror}")
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
     _groups.add(child.pid)
