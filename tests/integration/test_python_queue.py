@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import time
 from pathlib import Path
 from typing import Any
 
@@ -67,3 +68,35 @@ def test_a_machine_without_room_costs_no_gap_anything(scripts: Scripts, monkeypa
     monkeypatch.setattr(asyncio, "create_subprocess_exec", scarce)
     told = ScraperOrchestrator(data_dir=scripts.folder / "data").run()
     assert (told["completed"], told["failed"], len(begun)) == (2, 0, 3)
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_what_a_script_leaves_its_streams_to_is_not_waited_for(scripts: Scripts) -> None:
+    """Not even where it has got rid of everything by which it could be known."""
+    scripts.script(
+        "leaves",
+        """
+        import os
+        if os.fork() == 0:
+            os.setsid()
+            os.execve("/bin/sleep", ["sleep", "20"], {})
+        print("saved 3 records")
+        """,
+        timeout=10,
+    )
+    for number in range(3):
+        scripts.gap("leaves", part=number)
+    before = open_files()
+
+    async def run() -> dict[str, Any]:
+        told = await ScraperOrchestrator(data_dir=scripts.folder / "data").run_async()
+        await asyncio.sleep(0.1)
+        assert open_files() < before + 9  # three for each of three
+        return told
+
+    began = time.monotonic()
+    assert asyncio.run(run())["completed"] == 5
+    assert time.monotonic() - began < 8

@@ -18,6 +18,7 @@ from tarantella.domain.url import redact
 
 KEPT_BYTES = 64 * 1024  # of each of its streams
 GRACE_SECONDS = 5.0
+LOOK_SECONDS = 0.05
 CLOSING_SECONDS = 1.0  # for its streams to end once it has
 # Files, processes, memory: there may be some later, so it says nothing of the script.
 SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
@@ -70,7 +71,7 @@ async def execute(
     try:
         try:
             async with asyncio.timeout(limit):
-                code = await child.wait()
+                code = await _exit_code(child)
         except TimeoutError:
             await _end(child, mark)
             await asyncio.wait(listening, timeout=CLOSING_SECONDS)
@@ -86,6 +87,19 @@ async def execute(
         _groups.discard(child.pid)
         for task in (telling, *listening):
             task.cancel()
+        # Whoever has escaped may hold the other ends for days.
+        child._transport.close()  # type: ignore[attr-defined]
+
+
+async def _exit_code(child: asyncio.subprocess.Process) -> int:
+    """How it ended, when it has: `wait` alone waits also for those that it has left its streams to."""
+    waiting = asyncio.ensure_future(child.wait())
+    try:
+        while child.returncode is None:
+            await asyncio.wait({waiting}, timeout=LOOK_SECONDS)
+    finally:
+        waiting.cancel()
+    return child.returncode
 
 
 async def _tell(stdin: asyncio.StreamWriter, said: bytes) -> None:
@@ -129,10 +143,10 @@ async def _end(child: asyncio.subprocess.Process, mark: str) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(child.pid, signal.SIGTERM)
         with suppress(TimeoutError):
-            await asyncio.wait_for(child.wait(), GRACE_SECONDS)
+            await asyncio.wait_for(_exit_code(child), GRACE_SECONDS)
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(child.pid, signal.SIGKILL)
-    await child.wait()
+    await _exit_code(child)
     await asyncio.to_thread(end_marked, mark)
 
 
