@@ -97,6 +97,7 @@ class Look(Frozen):
     left: int
     eta_seconds: float | None
     next_in: float | None  # seconds until the next one may be begun
+    elsewhere: int = 0  # that somebody else is at
 
 
 class Watcher:
@@ -213,7 +214,7 @@ class _Filling:
         self._summary.left, self._summary.elsewhere = left.waiting, max(0, left.running - len(self._at_hand))
         next_in = max(0.0, left.next_at - now) if left.next_at is not None else None
         eta = self._eta(left.waiting, left.expected_seconds)
-        self._watcher.looked(Look(len(self._at_hand), left.waiting, eta, next_in))
+        self._watcher.looked(Look(len(self._at_hand), left.waiting, eta, next_in, self._summary.elsewhere))
         return not self._at_hand and (left.waiting == 0 or self._interrupt.is_set)
 
     async def _begin_next(self) -> bool:
