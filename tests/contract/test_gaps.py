@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import pytest
 
+from tarantella.domain.errors import NotFound
 from tarantella.domain.gap import Gap
 from tarantella.domain.run import Priority
 from tarantella.domain.scraper import Retry
@@ -272,6 +273,13 @@ def test_a_gap_is_found_by_its_name_and_by_the_end_of_its_id(queue: Queue) -> No
     first, _ = queue.all()
     for text in ("a", first.id, first.id[-12:]):
         assert queue.read(gaps.find, queue=QUEUE, text=text).id == first.id
+
+
+@pytest.mark.parametrize("text", ["%%%%%%%%", "________", "12345678\\", "\\\\\\\\\\", "\0\0\0\0\0\0\0\0"])
+def test_nothing_that_somebody_types_finds_what_it_does_not_name(queue: Queue, text: str) -> None:
+    queue.take_in([gap("a")])
+    with pytest.raises(NotFound):
+        queue.read(gaps.find, queue=QUEUE, text=text)
 
 
 def test_what_is_left_adds_up(queue: Queue) -> None:

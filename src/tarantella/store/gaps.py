@@ -6,6 +6,7 @@ with every execution, so what somebody else does now is nobody else's to end.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import Any, Self
@@ -88,6 +89,7 @@ class StoredGap(Frozen):
 
 
 _COLUMNS = ", ".join(StoredGap.__struct_fields__)
+_END_OF_ID = re.compile(r"[0-9a-f-]{8,}")
 _TOLD = ("name", "priority", "position", "estimated_minutes", "reason", "scanned_at")  # that a file may say anew
 _KNOWN = ("id", "fingerprint", "status", *_TOLD)
 _CREATED = (
@@ -191,7 +193,7 @@ def find(tx: Tx, queue: str, text: str) -> StoredGap:
         "ORDER BY name = :text DESC, id = :text DESC, id LIMIT 1",
         queue=queue,
         text=text,
-        end=f"%{text.replace('%', '').replace('_', '')}" if len(text) >= 8 else text,
+        end=f"%{text}" if _END_OF_ID.fullmatch(text) else "",
     )
     if row is None:
         raise NotFound(f"There is no gap {text[:100]!r} in this queue.", remedy="`tarantella queue list` has them all.")
