@@ -9,6 +9,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -164,6 +165,14 @@ def test_there_is_one_for_each_data_directory(shell: Shell, scripts: Scripts) ->
     done = shell.run("autopilot", "start")
     assert done.code == 2 and "runs here already" in done.err
     assert shell.run("autopilot", "start", "--run-once").code == 2
+
+
+def test_of_two_that_are_started_at_the_same_moment_one_is_told_of_the_other(shell: Shell, scripts: Scripts) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        done = list(pool.map(lambda _: shell.run("autopilot", "start"), range(2)))
+    assert sorted(each.code for each in done) == [0, 2]
+    [refused] = [each.err for each in done if each.code]
+    assert f"An autopilot runs here already (process {flight(shell)['pid']})" in refused
 
 
 def test_one_that_is_frozen_or_killed_is_not_well(shell: Shell, scripts: Scripts) -> None:

@@ -107,6 +107,20 @@ def test_the_most_urgent_is_next_and_among_equals_the_first_in_the_file(queue: Q
     assert queue.next_due() is None
 
 
+def test_what_waits_for_nothing_is_due_whatever_the_clock_says(queue: Queue) -> None:
+    queue.take_in([gap("a")])
+    queue.now -= 900
+    begun = queue.take()
+    queue.now += 900
+    queue.write(gaps.release, gap=begun, now=queue.now)
+    queue.now -= 900
+    queue.settle(queue.take(), ScriptFailure.EXIT)
+    queue.now += 900
+    queue.write(gaps.retry, which=Which(queue=QUEUE), now=queue.now)
+    queue.now -= 900
+    assert queue.next_due() is not None
+
+
 def test_only_some_can_be_asked_for(queue: Queue) -> None:
     queue.take_in([gap("a", Priority.CRITICAL, "x"), gap("b", Priority.LOW, "y"), gap("c", Priority.LOW, "x")])
     assert (found := queue.next_due(priority=Priority.LOW)) and found.name == "b"
@@ -258,13 +272,19 @@ def test_a_gap_is_found_by_its_name(queue: Queue) -> None:
     assert [each.name for each in queue.all(name="b")] == ["b"]
 
 
+@pytest.mark.parametrize("text", ["%%%%%%%%", "________", "12345678\\", "\\\\\\\\\\", "\0\0\0\0\0\0\0\0"])
+def test_nothing_that_somebody_types_finds_what_it_does_not_name(queue: Queue, text: str) -> None:
+    queue.take_in([gap("a")])
+    assert queue.all(name=text) == []
+
+
 def test_what_is_left_adds_up(queue: Queue) -> None:
     some = [Gap(name, Priority.LOW, "s", "x", {"season": name}, minutes) for name, minutes in (("a", 2.0), ("b", None))]
     queue.take_in(some)
-    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(2, 120.0, 0, 1_000.0)
+    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(2, 120.0, 0, 0.0)
     assert queue.read(gaps.left, queue=QUEUE, priority=Priority.HIGH) == Left(0, 0.0, 0, None)
     queue.take()
-    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(1, 0.0, 1, 1_000.0)
+    assert queue.read(gaps.left, queue=QUEUE, priority=None) == Left(1, 0.0, 1, 0.0)
 
 
 def test_a_list_goes_on_behind_any_of_its_gaps(queue: Queue) -> None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -53,19 +55,48 @@ def test_what_makes_no_sense_is_refused(scripts: Scripts) -> None:
         ScraperOrchestrator("nowhere.json").run()
 
 
-def test_a_script_is_over_when_it_has_ended_whatever_it_leaves_behind(scripts: Scripts) -> None:
-    """What it started holds its output open; asyncio would wait for that."""
+def test_a_machine_without_room_costs_no_gap_anything(scripts: Scripts, monkeypatch: pytest.MonkeyPatch) -> None:
+    really = asyncio.create_subprocess_exec
+    begun = []
+
+    async def scarce(*command: Any, **more: Any) -> asyncio.subprocess.Process:
+        begun.append(command)
+        if len(begun) == 1:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await really(*command, **more)
+
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", scarce)
+    told = ScraperOrchestrator(data_dir=scripts.folder / "data").run()
+    assert (told["completed"], told["failed"], len(begun)) == (2, 0, 3)
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def test_what_a_script_leaves_its_streams_to_is_not_waited_for(scripts: Scripts) -> None:
+    """Not even where it has got rid of everything by which it could be known."""
     scripts.script(
         "leaves",
         """
-        import subprocess, sys
-        subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
-        print("saved 1 record", flush=True)
+        import os
+        if os.fork() == 0:
+            os.setsid()
+            os.execve("/bin/sleep", ["sleep", "20"], {})
+        print("saved 3 records")
         """,
+        timeout=10,
     )
-    scripts.tasks.clear()
-    scripts.gap("leaves")
+    for number in range(3):
+        scripts.gap("leaves", part=number)
+    before = open_files()
+
+    async def run() -> dict[str, Any]:
+        told = await ScraperOrchestrator(data_dir=scripts.folder / "data").run_async()
+        await asyncio.sleep(0.1)
+        assert open_files() < before + 9  # three for each of three
+        return told
+
     began = time.monotonic()
-    told = ScraperOrchestrator(data_dir=scripts.folder / "data").run()
-    assert told["completed"] == 1
-    assert time.monotonic() - began < 20
+    assert asyncio.run(run())["completed"] == 5
+    assert time.monotonic() - began < 8

@@ -178,10 +178,13 @@ def _in_background(data_dir: Path | None, database_url: str | None, *, as_json: 
     from tarantella.settings import load
 
     folder = load(data_dir=data_dir, database_url=database_url).data_dir
-    if logbook.is_held(folder):
-        there = logbook.holder(folder)
-        who = f" (process {there.pid})" if there is not None else ""
-        raise Conflict(f"An autopilot runs here already{who}.", remedy="`tarantella autopilot stop` stops it.")
+
+    def refuse_another(than: int | None = None) -> None:
+        if logbook.is_held(folder) and ((there := logbook.holder(folder)) is None or there.pid != than):
+            who = f" (process {there.pid})" if there is not None else ""
+            raise Conflict(f"An autopilot runs here already{who}.", remedy="`tarantella autopilot stop` stops it.")
+
+    refuse_another()
     path = logbook.log_file(folder)
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     command = [sys.executable, "-m", "tarantella", *sys.argv[1:], "--foreground"]
@@ -201,6 +204,7 @@ def _in_background(data_dir: Path | None, database_url: str | None, *, as_json: 
                 terminal.show(f"The autopilot flies (process {child.pid}). Its log is {words.nearby(path)}.")
             return exits.COMPLETE
         time.sleep(LOOK_SECONDS)
+    refuse_another(than=child.pid)  # who came at the same moment, and whose last words are not ours
     last = path.read_text("utf-8", "replace").strip().splitlines()[-1:]
     say_error(f"It did not start. {' '.join(last)} Its log is {words.nearby(path)}.")
     return exits.FAILED

@@ -204,9 +204,9 @@ class _Telling(Watcher):
 
     def looked(self, look: Look) -> None:
         self._pilot.looked(running=look.running, left=look.left, eta_seconds=look.eta_seconds)
-        if not look.running and look.next_in:
-            # All that is left waits for its next try: that takes as long as it takes.
-            self._pilot.progressed(patience=look.next_in)
+        if not look.running and (look.next_in or look.elsewhere):
+            # All that is left waits for its next try, or for somebody else who is at its scraper: that takes as long as it takes.
+            self._pilot.progressed(patience=look.next_in or 0.0)
         self._other.looked(look)
 
 

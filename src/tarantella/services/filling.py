@@ -97,6 +97,7 @@ class Look(Frozen):
     left: int
     eta_seconds: float | None
     next_in: float | None  # seconds until the next one may be begun
+    elsewhere: int = 0  # that somebody else is at
 
 
 class Watcher:
@@ -213,7 +214,7 @@ class _Filling:
         self._summary.left, self._summary.elsewhere = left.waiting, max(0, left.running - len(self._at_hand))
         next_in = max(0.0, left.next_at - now) if left.next_at is not None else None
         eta = self._eta(left.waiting, left.expected_seconds)
-        self._watcher.looked(Look(len(self._at_hand), left.waiting, eta, next_in))
+        self._watcher.looked(Look(len(self._at_hand), left.waiting, eta, next_in, self._summary.elsewhere))
         return not self._at_hand and (left.waiting == 0 or self._interrupt.is_set)
 
     async def _begin_next(self) -> bool:
@@ -246,15 +247,21 @@ class _Filling:
             scraper, path, told = found
             retry = scraper.retry
             self._watcher.began(gap, [shown_path(path, self._plan.base), *told])
-            ended = await execute(
-                path,
-                told,
-                base=self._plan.base,
-                limit=scraper.seconds_for(gap.gap),
-                mark=_mark(gap, 1),
-                said=orjson.dumps(gap.gap.to_json()) + b"\n",
-                more={**await self._pacer.environment(scraper), "TARANTELLA_GAP": gap.name},
-            )
+            try:
+                ended = await execute(
+                    path,
+                    told,
+                    base=self._plan.base,
+                    limit=scraper.seconds_for(gap.gap),
+                    mark=_mark(gap, 1),
+                    said=orjson.dumps(gap.gap.to_json()) + b"\n",
+                    more={**await self._pacer.environment(scraper), "TARANTELLA_GAP": gap.name},
+                )
+            except OSError as error:
+                log.warning("There is no room to execute a script", action="gap_waits", error=str(error))
+                await asyncio.sleep(LOOK_SECONDS)
+                await self._app.database.write(partial(gaps.release, gap=gap, now=self._app.now()), name="gaps")
+                return
         await self._settle(gap, ended, retry)
 
     async def _settle(self, gap: StoredGap, ended: Ended, retry: Retry) -> None:
@@ -269,11 +276,14 @@ class _Filling:
 
     async def _stored(self, settle: Callable[..., GapStatus | None]) -> GapStatus | None:
         """Until it is: sent twice, it changes nothing the second time."""
+        trouble: str | None = None
         while True:
             try:
                 return await self._app.database.write(partial(settle, now=self._app.now()), durable=True, name="gaps")
             except StoreError as error:
-                log.warning("The end of a script can't be stored yet", action="gap_waits", error=str(error))
+                if str(error) != trouble:
+                    log.warning("The end of a script can't be stored yet", action="gap_waits", error=str(error))  # once
+                trouble = str(error)
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _put_back(self) -> None:

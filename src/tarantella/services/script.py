@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -18,6 +19,8 @@ from tarantella.services import child_process
 
 KEPT_BYTES = 64 * 1024  # of each of its streams
 CLOSING_SECONDS = 1.0  # for its streams to end once it has
+# Files, processes, memory: there may be some later, so it says nothing of the script.
+SCARCE = (errno.EMFILE, errno.ENFILE, errno.EAGAIN, errno.ENOMEM)
 MARK = "TARANTELLA_EXECUTION"  # in the environment of a script, and of all that it starts
 _SECRET_NAME = re.compile(r"TOKEN|SECRET|PASSW|API_?KEY|CREDENTIAL|PRIVATE", re.IGNORECASE)
 _SHORTEST_SECRET = 6
@@ -36,7 +39,7 @@ def end_all_at_once() -> None:
 async def execute(
     path: Path, arguments: Sequence[str], *, base: Path, limit: float, mark: str, said: bytes, more: Mapping[str, str]
 ) -> Ended:
-    """What came of it. Whoever cancels this ends it, and all that it has started."""
+    """What came of it. Whoever cancels this ends it, and all that it has started. Raises OSError where the machine has no room."""
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", **more, MARK: mark}
     command = [sys.executable, str(path)] if path.suffix == ".py" else [str(path)]
     began = time.monotonic()
@@ -52,6 +55,8 @@ async def execute(
             start_new_session=True,
         )
     except OSError as error:
+        if error.errno in SCARCE:
+            raise
         return Ended(ScriptFailure.SCRIPT, f"{path.name} can't be executed: {error.strerror}")
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
     _groups.add(child.pid)
@@ -80,6 +85,8 @@ async def execute(
         _groups.discard(child.pid)
         for task in (telling, *listening):
             task.cancel()
+        # Whoever has escaped may hold the other ends for days.
+        child._transport.close()  # type: ignore[attr-defined]
 
 
 async def _tell(stdin: asyncio.StreamWriter, said: bytes) -> None:

@@ -23,6 +23,8 @@ from tarantella.store.dialect.contract import Point
 from tarantella.store.ids import new_id
 from tarantella.store.tx import Tx, pack
 
+# When what waits for nothing may be begun: no moment, which would still be ahead after a clock is set back.
+AT_ONCE = 0.0
 MOST_DEATHS = 3  # of processes that executed it, in a row
 
 
@@ -55,7 +57,7 @@ class StoredGap(Frozen):
     tries: int
     retry_count: int
     deaths: int
-    next_at: float
+    next_at: float  # when it may be tried again; AT_ONCE where nothing is waited for
     owner: str | None
     host: str | None
     exit_code: int | None
@@ -134,9 +136,8 @@ def take_in(
         before = known.get(fingerprint)
         if before is None:
             packed = orjson.dumps(gap.params).decode()
-            rows.append(
-                (new_id(), queue, fingerprint, gap.source, gap.scraper, packed, *told, "pending", now, now, now)
-            )
+            made = (new_id(), queue, fingerprint, gap.source, gap.scraper, packed)
+            rows.append((*made, *told, "pending", AT_ONCE, now, now))
             continue
         later = scanned_at is not None and scanned_at != before.scanned_at
         over = before.status in (GapStatus.COMPLETED, GapStatus.FAILED)
@@ -166,7 +167,7 @@ def _change(tx: Tx, changed: Sequence[tuple[Any, ...]], now: float) -> None:
         "status = CASE WHEN r.anew = 1 THEN 'pending' ELSE gaps.status END, "
         "retry_count = CASE WHEN r.anew = 1 THEN 0 ELSE gaps.retry_count END, "
         "deaths = CASE WHEN r.anew = 1 THEN 0 ELSE gaps.deaths END, "
-        "next_at = CASE WHEN r.anew = 1 THEN :now ELSE gaps.next_at END "
+        f"next_at = CASE WHEN r.anew = 1 THEN {AT_ONCE} ELSE gaps.next_at END "
         f"FROM {tx.dialect.rows('rows', _CHANGED)} AS r WHERE gaps.id = r.id AND gaps.status = r.status",
         rows=pack(changed),
         now=now,
@@ -333,7 +334,7 @@ def settle(tx: Tx, gap: StoredGap, ended: Ended, retry: Retry, now: float) -> Ga
         stdout=ended.stdout,
         stderr=ended.stderr,
         retry_count=gap.retry_count + (delay is not None),
-        next_at=now + (delay or 0.0),
+        next_at=now + delay if delay is not None else AT_ONCE,
     )
     return status if changed else None
 
@@ -341,7 +342,7 @@ def settle(tx: Tx, gap: StoredGap, ended: Ended, retry: Retry, now: float) -> Ga
 def release(tx: Tx, gap: StoredGap, now: float) -> None:
     """Put a gap back that is being executed: whoever is at it ends, and that costs nothing."""
     tx.execute(
-        "UPDATE gaps SET status = 'pending', owner = NULL, next_at = :now, updated_at = :now "
+        f"UPDATE gaps SET status = 'pending', owner = NULL, next_at = {AT_ONCE}, updated_at = :now "
         "WHERE id = :id AND status = 'running' AND tries = :tries",
         id=gap.id,
         tries=gap.tries + 1,
@@ -364,7 +365,7 @@ def take_back(tx: Tx, gap: StoredGap, now: float) -> None:
     kills = gap.deaths + 1 >= MOST_DEATHS
     tx.execute(
         "UPDATE gaps SET status = :status, failure = :failure, detail = :detail, owner = NULL, deaths = :deaths, "
-        "next_at = :now, updated_at = :now WHERE id = :id AND status = 'running' AND tries = :tries",
+        f"next_at = {AT_ONCE}, updated_at = :now WHERE id = :id AND status = 'running' AND tries = :tries",
         id=gap.id,
         tries=gap.tries,
         now=now,
@@ -381,7 +382,7 @@ def retry(tx: Tx, which: Which, now: float) -> int:
         raise InvalidInput("Only what has failed or is completed can be done again.", field="status")
     where, values = replace(which, status=which.status or GapStatus.FAILED).where()
     return tx.execute(
-        "UPDATE gaps SET status = 'pending', retry_count = 0, deaths = 0, next_at = :now, updated_at = :now "
+        f"UPDATE gaps SET status = 'pending', retry_count = 0, deaths = 0, next_at = {AT_ONCE}, updated_at = :now "
         f"WHERE {where}",
         now=now,
         **values,

@@ -60,7 +60,7 @@ class GapView(Told):
             estimated_time_minutes=gap.estimated_minutes,
             policy=GapPolicyView(retry=policy.retry, words=policy.words) if policy is not None else None,
             executions=gap.tries,
-            next_at=moment(gap.next_at) if gap.status is GapStatus.PENDING else None,
+            next_at=moment(gap.next_at) if gap.status is GapStatus.PENDING and gap.next_at else None,
         )
 
 
