@@ -199,6 +199,8 @@ def test_a_gap_is_resolved_by_a_scan_and_by_nothing_else(queue: Queue) -> None:
     taken = queue.take_in([gap("b"), gap("c")], scanned_at="2")
     assert (taken.again, taken.gone) == (1, 1)
     assert queue.states() == {"a": "resolved", "b": "pending", "c": "pending"}
+    said = {each.name: queue.read(gaps.said, gap_id=each.id) for each in queue.all()}
+    assert (said["a"], said["b"]) == (("", ""), ("said", "cried"))
 
 
 def test_what_is_still_missing_after_a_later_scan_is_done_again(queue: Queue) -> None:

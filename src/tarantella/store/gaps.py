@@ -153,7 +153,9 @@ def take_in(
         if row.fingerprint not in seen and row.name not in unread and row.status not in ("running", "resolved")
     ]
     tx.execute(
-        "UPDATE gaps SET status = 'resolved', finished_at = coalesce(finished_at, :now), updated_at = :now "
+        # What its script said is of no use any more, and would stay for good.
+        "UPDATE gaps SET status = 'resolved', stdout = NULL, stderr = NULL, "
+        "finished_at = coalesce(finished_at, :now), updated_at = :now "
         f"WHERE status NOT IN ('running', 'resolved') AND id IN (SELECT value FROM {tx.dialect.values('ids')} AS r)",
         ids=pack(gone),
         now=now,
