@@ -16,7 +16,7 @@ import pytest
 
 from tarantella import Orchestrator
 from tarantella.domain.errors import Conflict, InvalidInput
-from tarantella.infra.process import Identity
+from tarantella.infra.identity import Identity
 from tarantella.queues.broker import ask
 from tests.acceptance.command import Done, Shell
 from tests.fault.processes import PATIENCE, environment, until

@@ -14,6 +14,7 @@ import pytest
 
 from tarantella.domain.autopilot import Flight, Phase
 from tarantella.domain.errors import Conflict
+from tarantella.infra.identity import Identity
 from tarantella.services import logbook
 from tarantella.services.logbook import Logbook
 
@@ -71,7 +72,7 @@ def test_a_number_that_is_somebody_elses_by_now_is_not_told_to_end(
     folder.mkdir()
     leave_state(tmp_path, bystander.pid)
     lock = os.open(folder / logbook.LOCK, os.O_RDWR | os.O_CREAT)
-    os.write(lock, f"{bystander.pid} 17 another-boot\n".encode())
+    os.write(lock, msgspec.json.encode(Identity(bystander.pid, "17 another-boot")))
     fcntl.flock(lock, fcntl.LOCK_EX)
     try:
         assert not logbook.tell_to_end(tmp_path)

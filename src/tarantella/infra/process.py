@@ -14,26 +14,10 @@ import msgspec
 
 from tarantella.domain.errors import StoreBroken
 from tarantella.domain.struct import Frozen
+from tarantella.infra.identity import Identity
 
 LOOK_AGAIN = 0.05
 KILLED_WITHIN = 5.0
-
-
-class Identity(Frozen):
-    """A process: numbers are given to others after it, but not together with the time at which it began."""
-
-    pid: int
-    born: str
-
-    @classmethod
-    def of(cls, pid: int) -> Identity | None:
-        """The process of that number; None where there is none, or only what is left of one."""
-        born = _born(pid)
-        return cls(pid, born) if born is not None else None
-
-    @property
-    def is_alive(self) -> bool:
-        return _born(self.pid) == self.born
 
 
 class Record(Frozen):
@@ -109,9 +93,11 @@ class Process:
             self._file.unlink(missing_ok=True)
             return False
         for how, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, KILLED_WITHIN)):
-            with suppress(ProcessLookupError, PermissionError):
-                # What it has started ends with it; it is asked to see to that itself first.
-                os.kill(identity.pid, how) if how == signal.SIGTERM else os.killpg(identity.pid, how)
+            if how == signal.SIGTERM:
+                identity.signal(how)  # what it has started is its own to end
+            elif identity.is_alive:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(identity.pid, how)
             give_up = time.monotonic() + seconds
             while time.monotonic() < give_up:
                 if self.alive is None:
@@ -124,20 +110,3 @@ class Process:
         new = self._file.with_suffix(".new")
         new.write_bytes(msgspec.json.encode(record) + b"\n")
         new.replace(self._file)
-
-
-def _born(pid: int) -> str | None:
-    """When a process began, in whatever words the system has for it; None where it is gone."""
-    try:
-        # The name of a process may have brackets and blanks in it.
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        return None if fields[0] in "ZX" else fields[19]
-    except FileNotFoundError:
-        if Path("/proc/self").exists():
-            return None
-    except (OSError, IndexError):
-        return None
-    told = subprocess.run(
-        ["/bin/ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False
-    ).stdout.strip()
-    return told or None

@@ -10,7 +10,8 @@ from urllib.parse import urlsplit
 
 from tarantella.domain.errors import Conflict, InvalidInput
 from tarantella.domain.url import redact
-from tarantella.infra.process import Identity, Process
+from tarantella.infra.identity import Identity
+from tarantella.infra.process import Process
 
 PING_SECONDS = 2.0
 TRIES, PAUSE = 10, 0.5

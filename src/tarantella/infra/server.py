@@ -8,7 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from tarantella.domain.errors import Conflict
-from tarantella.infra.process import Identity, Process
+from tarantella.infra.identity import Identity
+from tarantella.infra.process import Process
 
 STARTS_WITHIN = 30.0
 STOPS_WITHIN = 30.0

@@ -10,7 +10,8 @@ from hashlib import blake2b
 from pathlib import Path
 
 from tarantella.domain.errors import Conflict
-from tarantella.infra.process import Identity, Process
+from tarantella.infra.identity import Identity
+from tarantella.infra.process import Process
 from tarantella.queues import broker
 
 PING_SECONDS = 5.0

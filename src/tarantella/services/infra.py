@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 from tarantella.domain.errors import InvalidInput, TarantellaError
-from tarantella.infra.process import Identity, Process
+from tarantella.infra.identity import Identity
+from tarantella.infra.process import Process
 from tarantella.infra.redis import Redis
 from tarantella.infra.server import Server
 from tarantella.infra.workers import USUAL_PROCESSES, Workers

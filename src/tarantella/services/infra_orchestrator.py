@@ -10,7 +10,7 @@ from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-from tarantella.infra.process import Identity
+from tarantella.infra.identity import Identity
 from tarantella.infra.workers import USUAL_PROCESSES
 from tarantella.services.infra import Infra
 from tarantella.services.python_options import path_of

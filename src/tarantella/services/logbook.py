@@ -13,7 +13,8 @@ import msgspec
 
 from tarantella.domain.autopilot import Flight, Phase
 from tarantella.domain.errors import Conflict, StoreBroken
-from tarantella.domain.struct import Frozen, replace
+from tarantella.domain.struct import replace
+from tarantella.infra.identity import Identity
 
 FOLDER, LOCK, FILE, LOG = "autopilot", "lock", "state.json", "log"
 LONGEST_LOG = 10_000_000  # bytes
@@ -40,7 +41,8 @@ class Logbook:
             remedy = "`tarantella autopilot stop` stops it; `autopilot status` tells what it does."
             raise Conflict(f"An autopilot is already there for {data_dir}{who}.", remedy=remedy) from None
         try:
-            os.pwrite(self._lock, f"{os.getpid():<10} {_birth(os.getpid()):<80}\n".encode(), 0)
+            os.truncate(self._lock, 0)
+            os.pwrite(self._lock, msgspec.json.encode(Identity.of(os.getpid())), 0)
         except OSError as error:
             os.close(self._lock)
             raise StoreBroken(f"{folder} can't be written: {error.strerror}.", remedy="Make room.") from None
@@ -79,53 +81,21 @@ def living(data_dir: Path) -> Flight | None:
     return replace(flight, phase=Phase.STOPPED)
 
 
-class Holder(Frozen):
-    """The process that holds the lock, if it lives: a number alone may be somebody else's by now."""
-
-    pid: int
-    birth: str
-
-
-def holder(data_dir: Path) -> Holder | None:
+def holder(data_dir: Path) -> Identity | None:
     """Who holds the lock; None where nobody does, or nobody can say."""
     if not is_held(data_dir):
         return None
     try:
-        pid, _, birth = (data_dir / FOLDER / LOCK).read_text("ascii").partition(" ")
-        found = Holder(int(pid), birth.strip())
-        return found if found.pid > 1 and _birth(found.pid) == found.birth else None
-    except (OSError, ValueError):
+        found = msgspec.json.decode((data_dir / FOLDER / LOCK).read_bytes(), type=Identity)
+    except (OSError, msgspec.MsgspecError):
         return None
+    return found if found.is_alive else None
 
 
 def tell_to_end(data_dir: Path) -> bool:
     """Ask the autopilot to end; False where there is none, or nobody can say which process it is."""
     there = holder(data_dir)
-    if there is None:
-        return False
-    try:
-        if not hasattr(os, "pidfd_open"):
-            os.kill(there.pid, signal.SIGTERM)
-            return True
-        process = os.pidfd_open(there.pid)
-        try:
-            # Looked at once more now that the number can't be given to anybody else.
-            if _birth(there.pid) == there.birth:
-                signal.pidfd_send_signal(process, signal.SIGTERM)
-        finally:
-            os.close(process)
-    except OSError:
-        return False  # it has just ended, or is another user's
-    return True
-
-
-def _birth(pid: int) -> str:
-    """When a process began, of which boot of the machine. Raises OSError where there is none; only Linux tells."""
-    if not Path("/proc/self/stat").exists():
-        return ""
-    # Behind the name, which may have anything in it, the 20th value.
-    ticks = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()[19]
-    return f"{ticks} {Path('/proc/sys/kernel/random/boot_id').read_text().strip()}"
+    return there is not None and there.signal(signal.SIGTERM)
 
 
 def is_held(data_dir: Path) -> bool:
