@@ -48,6 +48,8 @@ class Workers:
 
     def answers(self) -> str | None:
         """Celery's name for them, if they answer a ping within five seconds."""
+        if self.process.alive is None:
+            return None  # nobody else is called so
         return self.node if broker.pong(self._broker_url, self.node, PING_SECONDS) else None
 
     def start(self) -> bool:
