@@ -27,7 +27,8 @@ import sys, time
 from tarantella import Orchestrator
 with Orchestrator(data_dir="data", broker_url=sys.argv[1], processes=1) as orchestrator:
     orchestrator.start_redis()
-    orchestrator.start_celery()
+    if sys.argv[2] in ("SIGTERM", "waits"):  # workers take their time; once each way is enough
+        orchestrator.start_celery()
     print("ready", flush=True)
     if sys.argv[2] == "raises":
         raise ValueError("something else")
@@ -199,3 +200,15 @@ def test_a_number_that_is_somebody_elses_by_now_is_not_signalled(shell: Shell, u
     finally:
         foreign.kill()
         foreign.wait()
+
+
+def test_a_program_starts_its_workers_again_when_they_have_died(tmp_path: Path, url: str) -> None:
+    with Orchestrator(data_dir=tmp_path / "data", broker_url=url, processes=1) as orchestrator:
+        assert (orchestrator.start_redis(), orchestrator.start_redis()) == (True, False)
+        assert (orchestrator.start_celery(), orchestrator.start_celery()) == (True, False)
+        assert orchestrator.is_celery_alive() and not orchestrator.restart_celery_if_dead()
+        [pid] = [part["pid"] for part in orchestrator.status() if part["part"] == "worker"]
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: not orchestrator.is_celery_alive(), PATIENCE, "it is still called alive")
+        assert orchestrator.restart_celery_if_dead()
+        assert orchestrator.is_celery_alive()
